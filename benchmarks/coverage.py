@@ -155,10 +155,10 @@ def exact_answer(output: Output, records: Array) -> dict[str, Any]:
 
 def intervals(output: Output, release: AdditiveMechanism | ComposedMoments, noisy: Noisy) -> Any:
     """Return the ends (..., 2) of the intervals that the files of a release state, or None."""
-    content = compositions.details(output, noisy)
+    content = output.described(noisy)
     if isinstance(release, AdditiveMechanism):
         # These do not depend on the answer: its receipt has them.
-        content |= output.widths(release)
+        content |= output.widths(release) if output.has_intervals else {}
     if WIDTHS not in content:
         return content.get(KEY)
     answer, widths = output.answer(noisy), array(content[WIDTHS])

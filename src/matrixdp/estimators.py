@@ -205,10 +205,10 @@ class PrivateRidge(RegressorMixin, Private):
         (answer,) = output.answer(noisy)
         self.coef_, self.intercept_ = answer[:-1], float(answer[-1])
         errors = np.full(len(output.half), np.nan)
-        if parameters["max_norm"] is None:
-            errors = output.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)
+        if output.has_intervals:
+            errors = output.standard_errors(noisy)
         self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
-        warn_of_doubts(output.doubts_of(self.coef_, self.coef_std_))
+        warn_of_doubts(output.doubts(noisy))
         return self
 
     def __sklearn_tags__(self) -> Any:

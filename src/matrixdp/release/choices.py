@@ -17,12 +17,15 @@ import numpy as np
 
 from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms import histogram
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.histogram import SizeQuery
-from matrixdp.mechanisms.mechanism import delta_for_noise
+from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
 from matrixdp.privacy.domain import Box
+from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release import (
     comparison,
-    compositions,
     ledger,
     missing,
     outlooks,
@@ -77,7 +80,7 @@ def candidates(spec: Specification) -> list[Option]:
     ranking = by_noise(spec)
     if spec.output.mechanism == RECOMMENDED and spec.delta and _simulates(spec):
         with contextlib.suppress(InputError):
-            ranking += compositions.options(spec.by(CLIPPED), _usable(spec))
+            ranking += _in_parts(spec.by(CLIPPED), _usable(spec))
     return ranking
 
 
@@ -95,7 +98,7 @@ def by_noise(spec: Specification) -> list[Option]:
     if isinstance(spec.output, Bounds):
         ranking = _of_bounds(spec, delta)
     elif spec.output.mechanism == CLIPPED:
-        return compositions.options(spec, delta)
+        return _in_parts(spec, delta)
     elif spec.output.leaves_missing_out and spec.output.mechanism == RECOMMENDED and delta:
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
@@ -136,6 +139,27 @@ def _of_bounds(spec: Specification, delta: float) -> list[Option]:
             needed = histogram.thresholds(release)[0] / query.n_records
             listed.append(Option(mechanism, release, needed))
     return sorted(listed, key=lambda option: option.error)
+
+
+def _in_parts(spec: Specification, delta: float) -> list[Option]:
+    """Return the release in parts for a specification, as the only option.
+
+    The error of clipped moments is the largest over all radii, with records that fill the radius.
+
+    Raises:
+        InputError: no safe noise gives this guarantee.
+    """
+    query, budget = spec.output.query, {"epsilon": spec.epsilon, "delta": delta}
+    assert isinstance(query, SecondMomentQuery)
+    mechanism: Mechanism = Centred() if spec.output.about_mean else PrivatelyClipped()
+    moments = ComposedMoments.calibrated(mechanism, query, **budget)
+    error = max(
+        # Over the mean square of an entry of records that fill the radius.
+        float(np.sqrt(comparison.variances(candidate).mean()))
+        / (candidate.query.domain.radius**2 / candidate.query.features)
+        for candidate in moments.radii
+    )
+    return [Option(mechanism, moments, error)]
 
 
 def _ranking(spec: Specification, delta: float) -> list[Option]:

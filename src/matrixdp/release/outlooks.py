@@ -27,7 +27,7 @@ from scipy.special import ndtr
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.clipped import Selection, ShellQuery
+from matrixdp.mechanisms.clipped import ShellQuery
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
@@ -86,12 +86,13 @@ def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tupl
         output: what is read from the release, with the query of its mechanism.
         release: calibrated mechanism; a box bounds the records of its query.
     """
-    box = output.box
+    box, result = output.box, []
     uniform, half = _columns(box.features, output.has_target), box.widths / 2
-    return tuple(
-        _loss(output, box.middle + half * (share * uniform - (1 - share) / 2), release)
-        for share in FILLS
-    )
+    for share in FILLS:
+        rows = box.middle + half * (share * uniform - (1 - share) / 2)
+        records = (rows - output.middle) / output.half
+        result.append(output.loss(rows, *_estimates(output, release, records)))
+    return tuple(result)
 
 
 def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
@@ -104,39 +105,22 @@ def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 
-def _loss(output: Output, rows: Array, release: AdditiveMechanism | ComposedMoments) -> float:
-    """Return the median loss over simulated releases of records (k, m) in their own units."""
-    records = (rows - output.middle) / output.half
-    return output.loss(rows, *_estimates(output, release, records))
-
-
-def _draws(records: Array) -> int:
-    """Return the number of simulated releases that time and memory allow."""
-    draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
-    return int(np.clip(draws, _LEAST_DRAWS, _DRAWS))
-
-
-def _outcomes(release: ComposedMoments, records: Array) -> list[Selection]:
-    sample = _Sample(records.T, times=release.query.n_records / len(records))
-    ask = drawing(np.random.default_rng(_SEED))
-    return [release.program.run(sample, ask) for _ in range(_draws(records))]
-
-
-def _noisy(release: AdditiveMechanism, records: Array) -> Array:
-    """Return noisy second moments (draws, m, m) of records."""
-    noise = release.noise.sample(np.random.default_rng(_SEED), _draws(records))
-    return records.T @ records / len(records) + noise
-
-
 def _estimates(
     output: Output, release: AdditiveMechanism | ComposedMoments, records: Array
 ) -> tuple[MeanCovariance, Array]:
     """Return noisy means and covariances, or moments about zero, as the noise left them.
 
-    The second array has the standard deviation of the moments' noise (draws,).
+    There are as many as time and memory allow. The second array has the standard deviation of the
+    moments' noise (draws,).
     """
+    if output.about_mean and isinstance(release, AdditiveMechanism):
+        records = with_constant(records)
+    draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
+    draws, stream = int(np.clip(draws, _LEAST_DRAWS, _DRAWS)), np.random.default_rng(_SEED)
     if isinstance(release, ComposedMoments):
-        outcomes = _outcomes(release, records)
+        sample = _Sample(records.T, times=release.query.n_records / len(records))
+        ask = drawing(stream)
+        outcomes = [release.program.run(sample, ask) for _ in range(draws)]
         moments = np.array([outcome.moments / outcome.weight for outcome in outcomes])
         centres, weights = (
             np.array([getattr(outcome, name) for outcome in outcomes])
@@ -144,11 +128,8 @@ def _estimates(
         )
         deviations = np.array([release.radii[outcome.number].noise_std for outcome in outcomes])
         return MeanCovariance(centres, moments, weights), deviations
-    assert isinstance(release, AdditiveMechanism)
-    if not output.about_mean:
-        noisy = _noisy(release, records)
-        estimate = MeanCovariance(np.zeros(noisy.shape[:2]), noisy, np.ones(len(noisy)))
-    else:
-        noisy = _noisy(release, with_constant(records))
+    noisy = records.T @ records / len(records) + release.noise.sample(stream, draws)
+    estimate = MeanCovariance(np.zeros(noisy.shape[:2]), noisy, np.ones(draws))
+    if output.about_mean:
         estimate = unprojected(noisy, weighted=release.query.private_count)
-    return estimate, np.full(len(noisy), release.noise_std)
+    return estimate, np.full(draws, release.noise_std)

@@ -32,7 +32,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds, Output, words
-from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED
+from matrixdp.release.outputs.output import DOUBTS, TOO_SMALL, UNCLIPPED
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
@@ -143,19 +143,18 @@ class Plan:
         def finish() -> Answer:
             noisy = draw()
             header, rows = spec.output.table(spec.output.answer(noisy))
-            details = json.loads(json.dumps(compositions.details(spec.output, noisy)))
+            details = json.loads(json.dumps(spec.output.described(noisy)))
             notes = [*receipt.cautions(spec), *_notes(spec, rows, details, statement)]
             return Answer(spec.output.name, header, rows, details, statement, notes)
 
-        numbers, columns = option.release.numbers, len(spec.output.columns)
-        names = len(json.dumps(spec.output.columns))
+        columns, names = len(spec.output.columns), len(json.dumps(spec.output.columns))
         # Numbers and intervals are named by column, or by row and column.
-        entries = _ENTRY * numbers + 2 * names * (2 + numbers // columns)
+        entries = (columns + 2) * (_ENTRY * (columns + 2) + 2 * names)
         roles = file_names(spec.output.name)
         texts = Answer(spec.output.name, [], [], {}, statement).files()
         sizes = {name: len(text.encode()) for name, text in texts.items()}
-        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
-        sizes[roles["details"]] = _FILE + entries * spec.output.has_details
+        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * option.release.numbers
+        sizes[roles["details"]] = _FILE + entries
         return _Pending(statement, sizes, finish)
 
     def _charge(
@@ -316,7 +315,7 @@ def _notes(
     if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
         notes.append(missing.describe_fill(spec.output.columns, spec.fill, left_out=left_out))
     if spec.output.root and "radius_in_half_ranges" in details:
-        notes.append(compositions.TOO_SMALL)
+        notes.append(TOO_SMALL)
     if found := provenance.describe(statement):
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):

@@ -11,19 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.release import (
-    compositions,
     ledger,
     missing,
     outlooks,
     provenance,
 )
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds
 from matrixdp.release.specification import Specification
 from matrixdp.version import VERSION
 
@@ -104,7 +100,7 @@ def build(
         "epsilon_at_delta": release.epsilon_delivered,
         "mu": release.mu,
         "curve": curve,
-        **_noise(spec, best),
+        **spec.output.noise_of(best),
         "says": best.says,
         "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, provenance.STATED),
         "rule_for_missing_values": missing.describe_fill(
@@ -157,31 +153,6 @@ def counting_rule(spec: Specification) -> str:
         "the order of the file; the others are left out, and what this changes is no noise, and "
         "not stated here"
     )
-
-
-def _noise(spec: Specification, best: Option) -> dict[str, Any]:
-    """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
-    release = best.release
-    output, effects = spec.output, spec.output.effects
-    if isinstance(output, Bounds):
-        assert isinstance(release, AdditiveMechanism)
-        return output.noise_of(release)
-    if isinstance(release, ComposedMoments):
-        return {
-            "parts": release.costs,
-            "noise_over_filled_radius": best.error,
-            **output.noise_by_column(best, "_at_the_largest_radius"),
-            "noise_std_holds": output.condition(best) or None,
-            "clipping": compositions.CLIPPING,
-            **effects,
-        }
-    return {
-        "noise_over_half_range": best.error,
-        **output.noise_by_column(best),
-        "noise_std_holds": output.condition(best) or None,
-        **output.widths(release),
-        **effects,
-    }
 
 
 def noise_lines(best: Option) -> list[str]:

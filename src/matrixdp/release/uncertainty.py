@@ -49,13 +49,13 @@ class MomentNoise:
     """
 
     def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
-        self._release, self._mean_std = release, mean_std
+        self.release, self._mean_std = release, mean_std
         self._rounding_factor, size = release.rounding_factor, release.noise.shape[0]
         self._draws = int(np.clip(_WORK / size**3, _LEAST_DRAWS, _DRAWS))
 
     def _blocks(self) -> Iterable[tuple[Array, Array]]:
         """Return :meth:`_draw_blocks`; what fits in memory is drawn once."""
-        size = self._release.noise.shape[0]
+        size = self.release.noise.shape[0]
         return self._small if self._draws * size**2 <= _ENTRIES else self._draw_blocks()
 
     @cached_property
@@ -64,12 +64,12 @@ class MomentNoise:
 
     def _draw_blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield the noise of moments (k, m, m) and of the mean (k, m), the same in each call."""
-        stream, shape = np.random.default_rng(_SEED), self._release.noise.shape
+        stream, shape = np.random.default_rng(_SEED), self.release.noise.shape
         step = max(1, _ENTRIES // (shape[0] * shape[1]))
         columns = np.delete(np.arange(shape[0]), CONSTANT)
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
-            moments = self._release.noise.sample(stream, count) * self._rounding_factor
+            moments = self.release.noise.sample(stream, count) * self._rounding_factor
             if self._mean_std is None:
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
             else:
@@ -98,8 +98,8 @@ class MomentNoise:
         if self._mean_std is not None:
             part_level = (1 + LEVEL) / 2
             shift = float(self._mean_std * ndtri((1 + part_level ** (1 / len(mean))) / 2))
-            return np.full(len(mean), shift), self._release.interval(part_level) + shift**2
-        entries = self._release.interval(LEVEL)
+            return np.full(len(mean), shift), self.release.interval(part_level) + shift**2
+        entries = self.release.interval(LEVEL)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
         shifts = entries[CONSTANT, columns]
         cross = np.outer(np.abs(mean), shifts)

@@ -6,7 +6,8 @@ import harness
 import numpy as np
 import pytest
 
-from matrixdp.release import compositions, receipt
+from matrixdp.release import compositions
+from matrixdp.release.uncertainty import MomentNoise
 
 DRAWS, TOLERANCE, COUNT = 2000, 0.05, 1000
 KEYS = {"records": COUNT, "bounds": {"a": [0, 4], "b": [-1, 1], "income": [0, 200_000]}}
@@ -48,7 +49,7 @@ def answers(spec, calibrated, X):
     value, numbers = total / spec.output.records, []
     for noise in calibrated.noise.sample(np.random.default_rng(0), DRAWS):
         drawn = noise.T if spec.output.name == "mean" else (noise + noise.T) / 2
-        noisy = spec.output.noisy(calibrated, value + drawn, None)
+        noisy = spec.output.noisy(MomentNoise(calibrated), value + drawn)
         numbers.append(of_columns(spec, spec.output.answer(noisy)))
     return np.array(numbers)
 
@@ -57,7 +58,7 @@ def answers(spec, calibrated, X):
 def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacency):
     keys = {"query": query, "mechanism": mechanism[0], "delta": mechanism[1]}
     spec, option = specified(tmp_path, **keys, adjacency=adjacency)
-    least, largest = spec.output.deviations(option)
+    least, largest = spec.output.deviations(option.release)
     # A variance at its bound would be cut there.
     size = 0.9 if query == "covariance" else 1.0
     for mean in (0.0, 0.6, 0.97):
@@ -91,7 +92,7 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
         outcome = option.release.run(lambda: [X], noisy)
         result = compositions.noisy(spec.output, option.release, outcome)
         numbers.append(of_columns(spec, spec.output.answer(result)))
-    least, largest = spec.output.deviations(option)
+    least, largest = spec.output.deviations(option.release)
     assert largest == pytest.approx(least)
     assert (np.std(numbers, axis=0) <= 1.1 * largest).all()
 
@@ -151,7 +152,8 @@ def test_lines_name_quantity_noise_unit_and_what_drowns(
     ],
 )
 def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
-    statement = receipt._noise(*specified(tmp_path, query=query, **more))
+    spec, option = specified(tmp_path, query=query, **more)
+    statement = spec.output.noise_of(option)
     names_of_noise = [
         name for name, value in statement.items() if name.startswith("noise_std") and value
     ]

@@ -159,7 +159,7 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
     errors = np.array([fit(moments) for moments in moments_of_releases]) - fit(exact)
     stated = np.array(
         [
-            output.standard_errors(simulated, centred(moments), release.noise_std)
+            output.standard_errors(output.noisy(simulated, moments))
             for moments in moments_of_releases[:200]
         ]
     )

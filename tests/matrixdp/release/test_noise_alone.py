@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.release import compositions, uncertainty
+from matrixdp.release import choices, compositions, uncertainty
+from matrixdp.release.outputs.output import WHOLE
 
 RELEASES = 200
 #: Three standard errors of a share of .95 among the releases.
@@ -62,7 +63,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
 ):
     count = 2000 if shape == "corners" else 400
     spec = harness.spec(tmp_path, query=query, epsilon=epsilon, records=count, **KEYS)
-    release = compositions.options(spec, 9e-7)[0].release
+    release = choices.by_noise(spec)[0].release
     assert isinstance(release, ComposedMoments)
     noise, ready = uncertainty.MomentNoise, {}
     monkeypatch.setattr(
@@ -84,7 +85,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     for _ in range(RELEASES):
         outcome = release.run(lambda: [scaled], answer)
         noisy = compositions.noisy(spec.output, release, outcome)
-        content = compositions.details(spec.output, noisy)
+        content = spec.output.described(noisy)
         # The corner of the bounds that is farthest from the centre.
         far = np.linalg.norm(np.abs(outcome.centre) + 1)
         if query == "second_moments":
@@ -97,7 +98,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
         if "interval_95" in names:
             covered.append(inside(spec, outcome, content, "interval_95", X))
         if whole:
-            assert content["clipping"] == compositions.WHOLE
+            assert content["clipping"] == WHOLE
             continue
         assert "does not bound" in content["clipping"]
         alone.append(inside(spec, outcome, content, "noise_alone_95", X))

@@ -88,6 +88,20 @@ def test_a_coefficient_within_two_standard_errors_of_0_may_be_noise():
     assert "the coefficient of c:" in doubt
 
 
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+def test_what_may_be_noise_is_below_what_line_1_says_to_be_hidden(
+    tmp_path, monkeypatch, capsys, adjacency
+):
+    monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+    harness.save(tmp_path / "people.csv", INCOMES)
+    keys = {"query": "covariance", "mechanism": "laplace", "adjacency": adjacency, "epsilon": 0.5}
+    assert harness.run(tmp_path, **keys) == 0
+    line, *_ = capsys.readouterr().out.splitlines()
+    for doubt in harness.read(tmp_path, "covariance").details[DOUBTS]:
+        name, limit = doubt.split(" of ")[1].split(",")[0], doubt.split("below ")[1]
+        assert f"of {name} below {limit}" in line
+
+
 @pytest.mark.parametrize("keys", [keys for keys, *_ in HIDDEN])
 def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
     rows = INCOMES / INCOMES.max(axis=0) * [120, 200_000]

@@ -11,6 +11,7 @@ import matrixdp as mdp
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import compositions, outlooks
 from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release.uncertainty import MomentNoise
 
 COMPARED = ["second_moments", "covariance", "components", "regression"]
 
@@ -26,7 +27,7 @@ def drawn(option, rows):
     private = option.release.release(output.scaled(rows))
     if isinstance(option.release, ComposedMoments):
         return output.answer(compositions.noisy(output, option.release, private))
-    return output.answer(output.noisy(option.release, private, None))
+    return output.answer(output.noisy(MomentNoise(option.release), private))
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian", "clipped"])

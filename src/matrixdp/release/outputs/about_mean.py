@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import abc
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,42 +23,19 @@ class AboutMean(Products):
     about_mean = True
     counts = True
 
-    def noisy(
-        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
-    ) -> Noisy:
+    def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return the noisy mean, and the covariance about it as the noise left it."""
         raw = unprojected(value, weighted=self.query.private_count)
-        return Noisy(raw.covariance, part, noise, mean=raw.mean, weight=raw.weight)
+        return Noisy(raw.covariance, noise.release, noise, mean=raw.mean, weight=raw.weight)
 
     @property
     def has_intervals(self) -> bool:
         """None where a private number of records divides, or a ball shrinks records."""
-        return not (self.query.private_count or isinstance(self.query.domain, Ball))
-
-    def interval(self, noisy: Noisy) -> dict[str, Any]:
-        """Return the intervals of an answer in the records' own units, as files state them."""
-        return self._interval(noisy) if self.has_intervals else {}
+        return super().has_intervals and not isinstance(self.query.domain, Ball)
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
         """Return nothing: bounds on the noise depend on the noisy mean."""
         return {}
-
-    @abc.abstractmethod
-    def _interval(self, noisy: Noisy) -> dict[str, Any]:
-        """Return the intervals of an answer of records in a box, whose number is public."""
-
-
-class Spread(AboutMean):
-    """An output of a covariance, to whose noise that of the mean adds."""
-
-    number, small = "variance", "variance"
-    root = "standard deviation"
-
-    def _spread(
-        self, least: Array, largest: Array, mean: Array, square: int
-    ) -> tuple[Array, Array]:
-        least = least + square * mean**2
-        return least, least + 4 * mean * self.constant
 
 
 def possible(covariance: Array) -> Array:

@@ -30,7 +30,6 @@ class Bounds(Output):
     leaves_missing_out = True
     headers = ("lowest", "highest")
     named_rows = True
-    has_details = False
     beyond_bounds = ""
 
     def _scaling(self) -> tuple[Query, Array, Array]:
@@ -43,11 +42,6 @@ class Bounds(Output):
     def scaled(self, rows: Array) -> Array:
         """Return rows (n, m) as they are."""
         return rows
-
-    @property
-    def constant(self) -> bool:
-        """No constant."""
-        return False
 
     @property
     def header(self) -> list[str]:
@@ -64,13 +58,10 @@ class Bounds(Output):
         sides = histogram.bounds(noisy.part, noisy.value)
         return np.array([pair or (np.nan, np.nan) for pair in sides])
 
-    def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
-        """Return the header and a row per column, whose cells are empty where none are found."""
-        header, rows = super().table(answer)
-        return header, [[name, *(("", "") if pair[0] != pair[0] else pair)] for name, *pair in rows]
-
-    def noise_of(self, release: AdditiveMechanism) -> dict[str, Any]:
+    def noise_of(self, option: Option) -> dict[str, Any]:
         """Return the entries of a receipt on the noise of the counts."""
+        release = option.release
+        assert isinstance(release, AdditiveMechanism)
         return {
             "private_bounds": "bounds are the ends of the outermost bins of a noisy histogram over "
             "powers of two whose counts are above thresholds; what lies beyond them is not said",

@@ -11,7 +11,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
+from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, possible
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CORRELATION, SIMULATED
 from matrixdp.release.outputs.words import plain
@@ -19,7 +19,7 @@ from matrixdp.release.uncertainty import ALONE, KEY, eigenvalues
 
 
 @dataclass(frozen=True, kw_only=True)
-class Components(Spread):
+class Components(AboutMean):
     """Eigenvalue, share and eigenvector of columns in half ranges, (count, 2 + m).
 
     Attributes:
@@ -30,6 +30,8 @@ class Components(Spread):
 
     name = "components"
     title = "principal components"
+    number, small = "variance", "variance"
+    root = "standard deviation"
     keys = ("number",)
     headers = ("eigenvalue", "share")
     beyond_bounds = ""
@@ -46,9 +48,10 @@ class Components(Spread):
         covariance = possible(noisy.estimate.covariance)
         return np.column_stack([*spectrum(covariance), directions(covariance)])[: self.count]
 
-    def _interval(self, noisy: Noisy) -> dict[str, Any]:
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the intervals of eigenvalues, as files state them."""
         mean, covariance, _ = noisy.estimate
-        limits = eigenvalues(spectrum(covariance)[0], noisy.noise().eigenvalue_width(mean))
+        limits = eigenvalues(spectrum(covariance)[0], noisy.noise.eigenvalue_width(mean))
         return {ALONE if noisy.shrinks else KEY: {"eigenvalue": limits.tolist()}}
 
     def doubts(self, noisy: Noisy) -> list[str]:
@@ -73,7 +76,7 @@ class Components(Spread):
         if option.losses:
             losses = ", ".join(f"{max(loss, 0.0):.0%}" for loss in option.losses)
             return f"noise takes about {losses} of the first component's variance, {SIMULATED}"
-        hidden = np.sqrt(2 * self.deviations(option)[1].max())
+        hidden = np.sqrt(2 * self.deviations(option.release)[1].max())
         return f"noise hides components of a standard deviation below {hidden:.0%} of a half range"
 
     @property

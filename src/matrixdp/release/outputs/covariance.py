@@ -9,7 +9,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.moments import MeanCovariance, positive
-from matrixdp.release.outputs.about_mean import Spread, exact_covariance, possible
+from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, possible
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import NEAREST
 from matrixdp.release.outputs.second_moments import relative_error
@@ -21,11 +21,13 @@ RAW = "raw_covariance"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Covariance(Spread):
+class Covariance(AboutMean):
     """Means and the covariance about them, (m, 1 + m)."""
 
     name = "covariance"
     title = "means, variances and covariances"
+    number, small = "variance", "variance"
+    root = "standard deviation"
     headers = ("mean",)
     named_rows = True
     beyond_bounds = (
@@ -48,10 +50,11 @@ class Covariance(Spread):
         raw = noisy.value * np.outer(self.half, self.half)
         return {**self.unclipped(noisy.mean), RAW: table(self.columns, raw)}
 
-    def _interval(self, noisy: Noisy) -> dict[str, Any]:
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the intervals of means and covariances, as files state them."""
         assert noisy.mean is not None
         mean, names, sides = noisy.mean, self.columns, [-1, 1]
-        shifts, widths = noisy.noise().covariance_widths(mean)
+        shifts, widths = noisy.noise.covariance_widths(mean)
         limits = np.clip(mean[:, None] + shifts[:, None] * sides, -1, 1)
         limits = limits * self.half[:, None] + self.middle[:, None]
         units = np.outer(self.half, self.half)[:, :, None]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, LEAST
 from matrixdp.privacy.sensitivity import MeanQuery, Query
 from matrixdp.release.outputs.noisy import Noisy
@@ -28,18 +26,16 @@ class Mean(Output):
     beyond_bounds = NEAREST
     number, small = "mean", "difference"
 
-    def noisy(
-        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
-    ) -> Noisy:
+    def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return noisy means over their noisy weight, where they have one."""
         if self.constant:
             weight = np.maximum(value[:, CONSTANT, None], LEAST)
             value = np.delete(value, CONSTANT, axis=1) / weight
-        return Noisy(value, part, noise)
+        return Noisy(value, noise.release, noise)
 
     def answer(self, noisy: Noisy) -> Array:
         """Return means (1, m) in the columns' units, clipped to their bounds."""
-        return self.means(noisy.value)
+        return self.means(noisy.value[:1])
 
     def details(self, noisy: Noisy) -> dict[str, Any]:
         """Return the means that were clipped, as the noise left them."""

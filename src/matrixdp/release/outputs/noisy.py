@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import Outcome
+from matrixdp.mechanisms.composed import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -22,8 +21,8 @@ class Noisy:
     Attributes:
         value: noisy value of the query; for an output about a mean the covariance as the noise
             left it, (m, m).
-        part: the release with additive noise that drew it.
-        noise: returns the noise of moments to simulate.
+        release: the release that drew it.
+        noise: its noise of moments, to simulate.
         mean, weight: noisy mean (m,), and number of records over the stated one; for outputs about
             a mean.
         outcome: what all parts of a release in parts gave.
@@ -31,12 +30,17 @@ class Noisy:
     """
 
     value: Array
-    part: AdditiveMechanism
-    noise: Callable[[], MomentNoise]
+    release: AdditiveMechanism | ComposedMoments
+    noise: MomentNoise
     mean: Array | None = None
     weight: Array | float = 1.0
     outcome: Outcome | None = None
     shrinks: bool = False
+
+    @property
+    def part(self) -> AdditiveMechanism:
+        """The release with additive noise that drew the value, one of several radii in parts."""
+        return self.noise.release
 
     @cached_property
     def estimate(self) -> MeanCovariance:

@@ -8,7 +8,7 @@ stands in a file, and what the noise means for it. To add one: a file with a sub
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
@@ -52,6 +53,24 @@ NEAREST = (
     "a mean that noise takes beyond its bounds is put at the nearest bound, and the details have "
     "it as the noise left it"
 )
+
+#: Notes of a receipt on clipping and on the ridge, beside the noise.
+CLIPPING = (
+    "records are shrunk to a radius that is chosen in private, see the details; what this takes "
+    "from long records is no noise, and no interval covers it"
+)
+#: Notes of the details on the effect of the radius.
+SHRUNK = (
+    "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
+    "squares too small; the noisy share of these records does not bound by how much"
+)
+#: What is said of numbers that a radius may make smaller.
+TOO_SMALL = (
+    "records beyond a radius that was found in private are shrunk to it: where their noisy share, "
+    "which is in the details, is large, these numbers may be several times too small; mechanism = "
+    '"analyze_gauss" has more noise and none of this'
+)
+WHOLE = "none: the radius holds all records within the public bounds"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +118,6 @@ class Output(abc.ABC):
     named_rows: ClassVar[bool] = False
     #: What is said of numbers beyond their bounds; empty where there are none.
     beyond_bounds: ClassVar[str] = STAYS
-    #: Whether something beside the table may depend on the answer.
-    has_details: ClassVar[bool] = True
     #: Entries of a receipt on what changes an answer and is no noise.
     effects: ClassVar[Mapping[str, str]] = {}
     #: What a column's number is, its unit, what is lost in noise where it is small; empty where
@@ -165,7 +182,7 @@ class Output(abc.ABC):
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
-        return self.query.features > len(self.columns)
+        return self.query.features > len(self.columns) and not self.leaves_missing_out
 
     @property
     def options(self) -> dict[str, Any]:
@@ -174,19 +191,17 @@ class Output(abc.ABC):
 
     # --- The answer ------------------------------------------------------------------------------
 
-    def noisy(
-        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
-    ) -> Noisy:
+    def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return what is read from the noisy value of a release with additive noise."""
-        return Noisy(value, part, noise)
+        return Noisy(value, noise.release, noise)
 
     @abc.abstractmethod
     def answer(self, noisy: Noisy) -> Array:
         """Return the answer that a noisy value gives, (rows, columns), in the columns' units."""
 
     def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
-        """Return the header and the rows of an answer, as its file has them."""
-        rows = answer.tolist()
+        """Return the header and the rows of an answer, as its file has them; NaN is empty."""
+        rows = [["" if cell != cell else cell for cell in row] for row in answer.tolist()]
         if self.named_rows:
             rows = [[name, *row] for name, row in zip(self.columns, rows, strict=True)]
         return ["", *self.header][not self.named_rows :], rows
@@ -223,10 +238,33 @@ class Output(abc.ABC):
         return {}
 
     def described(self, noisy: Noisy) -> dict[str, Any]:
-        """Return all that stands beside an answer: details, intervals, and what may be noise."""
+        """Return all that stands beside an answer: parts, intervals, and what may be noise."""
+        content = self._parts(noisy) | self.details(noisy)
+        if self.has_intervals:
+            content |= self.interval(noisy)
         doubts = self.doubts(noisy)
-        content = self.details(noisy) | self.interval(noisy)
         return {**content, DOUBTS: doubts} if doubts else content
+
+    def _parts(self, noisy: Noisy) -> dict[str, Any]:
+        """Return the answers of the parts of a release in several."""
+        outcome = noisy.outcome
+        if outcome is None:
+            return {}
+        content: dict[str, Any] = {
+            "radius_in_half_ranges": outcome.radius,
+            "clipping": SHRUNK if noisy.shrinks else WHOLE,
+            "noise_of_moments_in_half_ranges": outcome.moments_std / outcome.weight,
+        }
+        if noisy.shrinks:
+            content["noisy_share_of_records_beyond_the_radius"] = noisy.share_beyond
+            content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
+        if outcome.centre_std and "mean" not in self.headers:
+            content["mean"] = by_name(self.columns, outcome.centre * self.half + self.middle)
+        if self.query.private_count:
+            content["records"] = outcome.weight * self.query.n_records
+        elif outcome.centre_std:
+            content["noise_of_mean"] = by_name(self.columns, outcome.centre_std * self.half)
+        return content
 
     def doubts(self, noisy: Noisy) -> list[str]:
         """Return a sentence on each number of an answer that may be noise alone.
@@ -238,7 +276,7 @@ class Output(abc.ABC):
             return []
         answer = self.answer(noisy)[:, -len(self.columns) :]
         numbers = np.diagonal(answer)
-        hidden = 2 * self._noise_of(noisy) * self.sizes
+        hidden = 2 * self.deviations(noisy.release, noisy.part)[1] * self.sizes
         return [
             f"noise may be all there is in the {self.root} of {name}, "
             f"{plain(np.sqrt(max(number, 0.0)), 3)}: it hides those below {plain(np.sqrt(size), 3)}"
@@ -248,17 +286,17 @@ class Output(abc.ABC):
 
     # --- The noise -------------------------------------------------------------------------------
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether answers have any: not where a private number of records divides them."""
+        return not self.query.private_count
+
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer, as its details state them."""
         return {}
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
-        """Return public bounds on the noise of the numbers of a release, as receipts state them.
-
-        They are by column, and none where a private number divides.
-        """
-        if self.query.private_count:
-            return {}
+        """Return public bounds on the noise of each column's number, as receipts state them."""
         return {f"{KEY}_plus_or_minus": by_name(self.columns, part.interval(LEVEL)[0] * self.half)}
 
     @property
@@ -271,22 +309,23 @@ class Output(abc.ABC):
         """The lowest and highest number of each column, (m,) each."""
         return self.middle - self.half, self.middle + self.half
 
-    def weight_std(self, option: Option) -> float:
+    def weight_std(self, release: AdditiveMechanism | ComposedMoments) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
-        release = option.release
         if not (self.constant and self.query.private_count):
             return release.weight_std
         spread = variances(release.widest)
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
         return float(release.widest.rounding_factor * np.sqrt(variance))
 
-    def deviations(self, option: Option) -> tuple[Array, Array]:
+    def deviations(
+        self, release: AdditiveMechanism | ComposedMoments, part: AdditiveMechanism | None = None
+    ) -> tuple[Array, Array]:
         """Return standard deviations of the noise of each column's number, two arrays (m,).
 
         The number is a value or a mean in half ranges, otherwise a mean square or a variance in
         their squares. The first array holds where the column's mean b is 0, the middle of the
-        bounds, and the second one where it is 1 or -1, the worst case. Clipped moments are those at
-        the largest radius.
+        bounds, and the second one where it is 1 or -1, the worst case. Clipped moments are those of
+        ``part``, by default at the largest radius.
 
         In the terms of :mod:`matrixdp.release.uncertainty` a variance has the noise N - 2 b n -
         n^2, or N + n^2 about a mean that was released before. Of deviation s, n^2 has the variance
@@ -295,71 +334,49 @@ class Output(abc.ABC):
         a variance. What is of second order in e is a share of at most 8 times the variance of e, up
         to a deviation of ``FAITHFUL``.
         """
-        release = option.release
-        spread = variances(release.widest) * release.widest.rounding_factor**2
-        weight = self.weight_std(option) ** 2
-        return self._deviations(spread, release.centre_std, weight, pure=release.mu is None)
-
-    def _noise_of(self, noisy: Noisy) -> Array:
-        """Return the largest of :meth:`deviations` at the radius of a release, (m,)."""
-        part = noisy.part
-        spread = variances(part) * part.rounding_factor**2
-        centre_std = noisy.outcome.centre_std if noisy.outcome else 0.0
-        return self._deviations(spread, centre_std, 0.0, pure=part.mu is None)[1]
-
-    def _deviations(
-        self, spread: Array, centre_std: float, weight: float, *, pure: bool
-    ) -> tuple[Array, Array]:
-        """Return :meth:`deviations` of noise with these variances.
-
-        Args:
-            spread: of entries (m, m) of second moments, or of columns (m, 1).
-            centre_std: deviation of a mean that was released before, or 0.
-            weight: variance of the weight that divides answers, or 0.
-            pure: whether the noise is Laplace noise.
-        """
+        part = part or release.widest
+        spread, weight = variances(part) * part.rounding_factor**2, self.weight_std(release) ** 2
         columns, is_matrix = np.arange(len(self.columns)), spread.shape[1] > 1
-        mean = np.full(len(columns), centre_std**2)
+        mean = np.full(len(columns), release.centre_std**2)
         if self.constant:
             columns = np.delete(np.arange(len(spread)), CONSTANT)
             mean = spread[columns, CONSTANT] if is_matrix else mean
         least = spread[columns, columns if is_matrix else 0] + weight * is_matrix
         largest = least + weight * (not is_matrix)
-        least, largest = self._spread(least, largest, mean, 5 if pure else 2)
+        if self.about_mean and self.number:
+            least = least + (5 if release.mu is None else 2) * mean**2
+            largest = least + 4 * mean * self.constant
         second_order = 1 + 8 * weight
         return np.sqrt(second_order * least), np.sqrt(second_order * largest)
 
-    def _spread(
-        self, least: Array, largest: Array, mean: Array, square: int
-    ) -> tuple[Array, Array]:
-        """Return the variances of :meth:`deviations` with those that the mean's noise adds.
-
-        Args:
-            least, largest: variances of the numbers' own noise, (m,) each.
-            mean: variances of the noise of the mean, (m,).
-            square: variance of the square of that noise, over the square of its variance.
-        """
-        return least, largest
-
-    def noise_by_column(self, option: Option, suffix: str = "") -> dict[str, dict[str, float]]:
-        """Return standard deviations of the noise by column, under names that say what of."""
-        least, largest = (self.sizes * part for part in self.deviations(option))
-        key = self._noise_key + suffix
-        cases = {key: least}
+    def noise_of(self, option: Option) -> dict[str, Any]:
+        """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
+        release = option.release
+        least, largest = (self.sizes * part for part in self.deviations(release))
+        key, cases = self._noise_key, {"": least}
+        entries: dict[str, Any] = {"noise_over_half_range": option.error}
+        if isinstance(release, ComposedMoments):
+            entries = {"parts": release.costs, "noise_over_filled_radius": option.error}
+            key += "_at_the_largest_radius"
+            effects = {"clipping": CLIPPING}
+        else:
+            effects = self.widths(release) if self.has_intervals else {}
         if (largest > least).any():
             middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
-            cases = {f"{key}{middle}": least, f"{key}{bound}": largest}
-        return {name: by_name(self.columns, part) for name, part in cases.items()}
+            cases = {middle: least, bound: largest}
+        deviations = {key + case: by_name(self.columns, part) for case, part in cases.items()}
+        holds = self.condition(release) or None
+        return {**entries, **deviations, "noise_std_holds": holds, **effects, **self.effects}
 
     @property
     def _noise_key(self) -> str:
         return "noise_std"
 
-    def condition(self, option: Option) -> str:
+    def condition(self, release: AdditiveMechanism | ComposedMoments) -> str:
         """Return on what the sizes of noise depend, beside the bounds."""
         if not self.query.private_count:
             return ""
-        weight = self.weight_std(option)
+        weight = self.weight_std(release)
         rough = (
             f"; that number has noise of {weight:.0%} itself, and answers that are divided by "
             "it may be off by any factor"
@@ -374,7 +391,7 @@ class Output(abc.ABC):
 
         It is that of the worst case of :meth:`deviations`.
         """
-        noise, release = self.deviations(option)[1] * self.sizes, option.release
+        noise, release = self.deviations(option.release)[1] * self.sizes, option.release
         if not self.root:
             phrase = self.number_phrase or f"the {self.number}"
             sizes = [
@@ -397,7 +414,7 @@ class Output(abc.ABC):
         if not self.number:
             return []
         lines = []
-        sizes = (self.sizes * part for part in self.deviations(option))
+        sizes = (self.sizes * part for part in self.deviations(option.release))
         for column, least, largest, low, high in zip(
             self.columns, *sizes, *self._ends, strict=True
         ):
@@ -410,7 +427,7 @@ class Output(abc.ABC):
                 + (": do not release this" if least >= (high - low) / 2 else drowns)
             )
         radius = "at the largest private radius" * (option.release.widest is not option.release)
-        conditions = [*filter(None, [radius, self.condition(option)])]
+        conditions = [*filter(None, [radius, self.condition(option.release)])]
         return [*lines, ", ".join([f"+- is a standard deviation in {self.unit}", *conditions])]
 
     # --- What noise takes from it, simulated -----------------------------------------------------

@@ -8,7 +8,6 @@ no bounded interval covers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -99,47 +98,33 @@ class PresentMean(Mean):
         assert isinstance(self.query, PresentMeanQuery)
         return self.query.terms(super().scaled(rows))
 
-    @property
-    def constant(self) -> bool:
-        """No constant: every column has its count."""
-        return False
-
-    def noisy(
-        self, part: AdditiveMechanism, value: Array, noise: Callable[[], MomentNoise]
-    ) -> Noisy:
-        """Return noisy sums and counts (1, 2m)."""
-        return Noisy(value, part, noise)
-
-    def answer(self, noisy: Noisy) -> Array:
-        """Return means (1, m) in the columns' units, clipped to their bounds."""
-        return self.means(means(noisy.part, noisy.value).values)
+    def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
+        """Return noisy means and the ends of their intervals, (3, m)."""
+        return Noisy(np.concatenate(means(noise.release, value)), noise.release, noise)
 
     def headline(self, option: Option) -> str:
         """Return the noise where no value is missing, and what missing ones add."""
         condition = ", if no value is missing; 1 / p times as much if a share p is present"
         return super().headline(option) + condition
 
-    def table(self, answer: Array) -> tuple[list[str], list[list[Any]]]:
-        """Return the header and one row, whose cells without an answer are empty."""
-        header, rows = super().table(answer)
-        return header, [["" if np.isnan(value) else value for value in row] for row in rows]
-
     def details(self, noisy: Noisy) -> dict[str, Any]:
         """Return the means that were clipped, and a sentence on each column without a mean."""
-        values = means(noisy.part, noisy.value).values[0]
         sentences = [
             f"{name} has no mean: its noisy count of values present is not clearly above 0, so "
             "that no interval would hold it, and its cell is empty"
-            for name in np.array(self.columns)[np.isnan(values)]
+            for name in np.array(self.columns)[np.isnan(noisy.value[0])]
         ]
-        return {**self.unclipped(values), **({"empty": sentences} if sentences else {})}
+        return {**super().details(noisy), **({"empty": sentences} if sentences else {})}
+
+    @property
+    def has_intervals(self) -> bool:
+        """Always: they are of a ratio, whatever the number of records."""
+        return True
 
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the interval of each column that has a mean."""
-        estimate = means(noisy.part, noisy.value)
-        ends = np.column_stack([estimate.low[0], estimate.high[0]])
-        ends = ends * self.half[:, None] + self.middle[:, None]
-        has_mean = ~np.isnan(estimate.values[0])
+        ends = noisy.value[1:].T * self.half[:, None] + self.middle[:, None]
+        has_mean = ~np.isnan(noisy.value[0])
         return {KEY: {"mean": by_name(np.array(self.columns)[has_mean].tolist(), ends[has_mean])}}
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:

@@ -17,7 +17,6 @@ class Records(Output):
     name = "records"
     title = "all records, with noise on every value"
     query_type = RecordsQuery
-    has_details = False
     number, small = "value", "difference"
     number_phrase = "each value"
     alternative = "release means instead of records, "

@@ -17,7 +17,6 @@ from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import EXPLAINED, SIMULATED
 from matrixdp.release.outputs.words import by_name
-from matrixdp.release.uncertainty import MomentNoise
 
 #: How many times the ridge of the noise the smallest eigenvalue of x is where none is needed. It
 #: was chosen after a look at 30 rows of diabetes, wine, breast cancer and lines.
@@ -112,17 +111,16 @@ class Regression(AboutMean):
         offset = middle + self.half[-1] * shift - coefficients @ self.middle[:-1]
         return coefficients, offset if self.intercept else 0 * offset
 
-    def _interval(self, noisy: Noisy) -> dict[str, Any]:
-        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)
-        return {**NO_INTERVAL, ERRORS: by_name(self.header, errors)}
+    def interval(self, noisy: Noisy) -> dict[str, Any]:
+        """Return standard errors, which are no interval."""
+        return {**NO_INTERVAL, ERRORS: by_name(self.header, self.standard_errors(noisy))}
 
     def doubts(self, noisy: Noisy) -> list[str]:
         """Return a sentence on the coefficients that may be noise alone."""
         if not self.has_intervals:
             return []
         slopes = self.line(noisy.estimate, noisy.part.noise_std)[0]
-        errors = self.standard_errors(noisy.noise(), noisy.estimate, noisy.part.noise_std)[:-1]
-        return self.doubts_of(slopes, errors)
+        return self.doubts_of(slopes, self.standard_errors(noisy)[:-1])
 
     def doubts_of(self, slopes: Array, errors: Array) -> list[str]:
         """Return a sentence on each coefficient within two standard errors of 0, (m - 1,) each."""
@@ -130,14 +128,14 @@ class Regression(AboutMean):
         sentence = "noise may be all there is in the coefficient of"
         return [f"{sentence} {name}: it is within two standard errors of 0" for name in names]
 
-    def standard_errors(self, noise: MomentNoise, estimate: MeanCovariance, std: float) -> Array:
+    def standard_errors(self, noisy: Noisy) -> Array:
         """Return standard errors of coefficients and, last, of the intercept (m,).
 
-        They are in records' units. The other arguments are those of :meth:`line`.
+        They are in records' units.
         """
         origin = None if self.intercept else -self.middle / self.half
-        ridge = self._ridge(self._about_origin(estimate), std)
-        errors = noise.coefficient_errors(estimate, ridge, origin)
+        ridge = self._ridge(self._about_origin(noisy.estimate), noisy.part.noise_std)
+        errors = noisy.noise.coefficient_errors(noisy.estimate, ridge, origin)
         # An error has no middle.
         scaled_errors = np.column_stack(self._in_units(errors[:, :-1], errors[:, -1], middle=0.0))
         deviations: Array = np.sqrt(np.mean(scaled_errors**2, axis=0))

@@ -66,9 +66,7 @@ class SecondMoments(Products):
         return self.widths(noisy.part, shrinks=noisy.shrinks) if noisy.outcome else {}
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
-        """Return bounds on the noise of each entry; none where a private number divides."""
-        if self.query.private_count:
-            return {}
+        """Return bounds on the noise of each entry."""
         widths = part.interval(LEVEL) * np.outer(self.half, self.half)
         key = f"{ALONE if shrinks else KEY}_plus_or_minus"
         return {key: table(self.columns, widths)}
