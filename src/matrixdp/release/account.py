@@ -40,9 +40,10 @@ class Account:
     """The privacy spent on one data set, within a total that is fixed from the start.
 
     Approximate releases compose in squares of mu, pure ones additively (see own_matrix.md).
-    Spend first, then sample. A copy of an account is the account itself, so that clones of an
-    estimator share it. It counts the releases of all processes and of the command line; a pickle
-    of it opens the same file.
+    Spend first, then sample: ``spend`` charges a release, ``room`` says how many more like it fit,
+    ``spent`` and ``left`` are epsilon, and ``releases`` lists the charges. A copy of an account is
+    the account itself, so that clones of an estimator share it. It counts the releases of all
+    processes and of the command line; a pickle of it opens the same file.
 
     An account notices that its file vanished, or was replaced by an older one, since it was opened
     or pickled. It cannot notice what was restored before.
