@@ -30,6 +30,21 @@ _INTERRUPTS = [
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 #: How often a lock is tried anew whose file was deleted meanwhile.
 _TRIES = 100
+#: Open files of the locks of this process.
+_handles: set[int] = set()
+
+
+def _close_inherited() -> None:
+    """Close the locks' files that a forked process has from other threads of its parent.
+
+    It would hold a lock with its parent, beyond the end of the release, and wait for itself.
+    """
+    while _handles:
+        os.close(_handles.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)
 
 
 def check() -> None:
@@ -139,13 +154,16 @@ def lock(path: Path) -> Iterator[Callable[[], bool]]:
     flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | _NO_LINKS
     for _ in range(_TRIES):
         handle = os.open(path, flags, 0o666)
+        _handles.add(handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if _is_at(path, handle):
                 yield functools.partial(_is_at, path, handle)
                 return
         finally:
-            os.close(handle)
+            if handle in _handles:
+                _handles.remove(handle)
+                os.close(handle)
     raise OSError(errno.ESTALE, "its lock is deleted again and again", str(path))
 
 

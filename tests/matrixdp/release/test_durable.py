@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -144,6 +145,26 @@ def test_killed_after_any_step(tmp_path, keys, published_files, parts):
     assert sum(bool(charges) and not kept for charges, kept, _ in charged) == 2 + parts + 3
     # Nothing is left behind where the run ended by itself.
     assert not [*killed[-1].rglob(".*.part")]
+
+
+def test_a_forked_process_holds_no_lock_of_another_thread(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    ours, theirs = socket.socketpair()
+    with durable.lock(tmp_path / "account.lock"):
+        process = os.fork()
+        if not process:
+            ours.close()
+            theirs.send(b"x")
+            theirs.recv(1)
+            os._exit(0)
+    theirs.close()
+    try:
+        ours.recv(1)
+        with (tmp_path / "account.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        ours.close()
+        os.waitpid(process, 0)
 
 
 def run(folder, out="out", **keys):
