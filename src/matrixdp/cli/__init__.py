@@ -62,6 +62,12 @@ def show(content: Mapping[str, Any]) -> None:
     print(json.dumps(_finite(content), indent=2, allow_nan=False, default=float))
 
 
+def note(sentences: Iterable[str]) -> None:
+    """Print notes for the owner of the records, on stderr."""
+    for sentence in sentences:
+        print(f"note: {sentence}", file=sys.stderr)
+
+
 def _finite(content: Any) -> Any:
     """Return content with null for numbers that JSON has not."""
     if isinstance(content, Mapping):

@@ -34,8 +34,6 @@ def run(
         even_if_useless: pay for it also where there are too few records
         json: print one JSON object instead of text
     """
-    import sys
-
     from matrixdp import cli
     from matrixdp.release import plans
     from matrixdp.release.parser import read_bounds
@@ -45,6 +43,5 @@ def run(
     if json:
         cli.show({"bounds": result.answer, "notes": result.notes, "receipt": result.receipt})
         return
-    for note in result.notes:
-        print(f"note: {note}", file=sys.stderr)
+    cli.note(result.notes)
     print(result.files()["bounds.toml"], end="")

@@ -26,8 +26,6 @@ def run(
         specification: TOML file that specifies the release
         json: print one JSON object instead of text
     """
-    import sys
-
     from matrixdp import cli
     from matrixdp.release import choices, receipt
     from matrixdp.release.parser import read_all
@@ -35,8 +33,7 @@ def run(
     specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
-        for note in [] if json else notes:
-            print(f"note: {note}", file=sys.stderr)
+        cli.note([] if json else notes)
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
         content = {**_content(spec, fitting), "notes": notes}

@@ -97,8 +97,6 @@ def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
 
 
 def _print(results: Mapping[str, Answer], in_json: bool) -> None:
-    import sys
-
     from matrixdp import cli
 
     if in_json:
@@ -118,8 +116,7 @@ def _print(results: Mapping[str, Answer], in_json: bool) -> None:
         )
         return
     for result in results.values():
-        for note in result.notes:
-            print(f"note: {note}", file=sys.stderr)
+        cli.note(result.notes)
         print(result.says)
         for key, path in result.paths.items():
             print(f"{key}: {path}")
