@@ -11,7 +11,7 @@ import difflib
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
@@ -90,8 +90,8 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             )
         if "\0" in first:
             raise InputError(f"{path} has zero bytes in its first line; save it as UTF-8")
-        lines = csv.reader(itertools.chain([first], file), strict=True, delimiter=dialect.separator)
-        header = next((line for line in _lines(path, lines) if line), [])
+        lines = _lines(path, itertools.chain([first], file), dialect.separator)
+        header = next((line for line in lines if line), [])
         names = {*columns, person} - {""}
         if not names <= {*header}:
             _check_header(path, header, names, dialect)
@@ -164,16 +164,15 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
-    """Yield the values of each further line of a reader of CSV, the names' line included.
+def _lines(path: Path, texts: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """Yield the values of each line of CSV, the names' line included.
 
     Raises:
         InputError: a record, or the names, go on in the next line. One line, that closes a quote,
             would then decide whether others are records.
     """
-    number = lines.line_num
-    while True:
-        number += 1
+    lines = csv.reader(texts, strict=True, delimiter=separator)
+    for number in itertools.count(1):
         try:
             line = next(lines, None)
         except csv.Error as error:
@@ -193,15 +192,15 @@ def _lines(path: Path, lines: Any) -> Iterator[list[str]]:
 
 
 def _records(
-    path: Path, lines: Any, columns: int, dialect: Dialect
+    path: Path, lines: Iterable[list[str]], columns: int, dialect: Dialect
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a reader of CSV with their numbers from 1.
+    """Yield the records of lines of CSV with their numbers from 1.
 
     A line is read alike wherever it stands, and whatever the others are: as one record, or as none
     if it is empty. In a file of one column an empty line is a record with a missing value, as a
     line of blanks and one of empty quotes are.
     """
-    lines = (line or [""] for line in _lines(path, lines) if line or columns == 1)
+    lines = (line or [""] for line in lines if line or columns == 1)
     for record, line in enumerate(lines, 1):
         if len(line) != columns:
             raise InputError(
