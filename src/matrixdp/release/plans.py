@@ -399,15 +399,11 @@ def _rows(spec: Specification) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.output.records, spec.people
-    columns = spec.output.columns, spec.fill, people
-    if spec.frame is None:
-        blocks = tables.blocks(
-            spec.file, *columns, spec.dialect, keep_missing=spec.leaves_missing_out
-        )
-    else:
-        blocks = tables.frame_blocks(
-            spec.frame, spec.file, *columns, keep_missing=spec.leaves_missing_out
-        )
+    blocks = tables.blocks(
+        *(spec.file, spec.output.columns, spec.fill, people, spec.dialect),
+        frame=spec.frame,
+        keep_missing=spec.leaves_missing_out,
+    )
     for block in blocks:
         count += len(block)
         if count <= expected or spec.output.query.private_count:

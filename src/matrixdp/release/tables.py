@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from numbers import Integral
@@ -91,6 +92,7 @@ def blocks(
     people: People | None = None,
     dialect: readers.Dialect = readers.USUAL,
     *,
+    frame: Any = None,
     keep_missing: bool = False,
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
@@ -98,53 +100,42 @@ def blocks(
     Columns of arrays go by their number from 0, those of other files by their name.
 
     Args:
-        path: path of the file.
-        columns: names of m columns.
+        path: path of the file; of records in memory what messages call them.
+        columns: names of m columns; labels of a data frame count as texts.
         fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
             stay. None refuses both missing and infinite values.
         people: column of people, of whom the first records count. Others are read and dropped.
         dialect: how a file of CSV is written.
+        frame: records in memory, a data frame or an array (n, columns); masked values are missing.
         keep_missing: whether missing values stay, as NaN; infinite ones do, too.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
-            an identifier is missing.
+            an identifier is missing. No message shows a value.
     """
-    check(path)
-    kind = suffix(path)
-    remedy_words = "as a table of numbers" if kind == ".npy" else "anew"
-    with as_input_error(
-        f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy=f"save it {remedy_words}"
-    ):
-        parts = readers.READERS[kind](path, columns, people.column if people else "", dialect)
-        yield from _complete(path, parts, columns, fill, people, keep_missing)
-
-
-def frame_blocks(
-    frame: Any,
-    name: Path,
-    columns: Sequence[str],
-    fill: Array,
-    people: People | None = None,
-    *,
-    keep_missing: bool = False,
-) -> Iterator[Array]:
-    """Yield the records of a data frame or an array, as :func:`blocks` does those of a file.
-
-    Labels of columns count as texts; columns of an array go by their number from 0.
-
-    Args:
-        frame: data frame, or array (n, columns); masked values are missing.
-        name: what messages call it.
-        columns, fill, people, keep_missing: as of :func:`blocks`.
-
-    Raises:
-        InputError: as :func:`blocks`. No message shows a value.
-    """
-    parts = readers.frame_blocks(
-        frame, labels(frame), name, columns, people.column if people else ""
-    )
-    yield from _complete(name, parts, columns, fill, people, keep_missing)
+    person = people.column if people else ""
+    reading: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    if frame is None:
+        check(path)
+        kind = suffix(path)
+        remedy = f"save it {'as a table of numbers' if kind == '.npy' else 'anew'}"
+        reading = as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy)
+        parts = readers.READERS[kind](path, columns, person, dialect)
+    else:
+        parts = readers.frame_blocks(frame, labels(frame), path, columns, person)
+    first, counts = 1, people and FirstRecords(people.most, path, people.column)
+    with reading:
+        for block, names in parts:
+            full = block if fill is None else np.where(np.isnan(block), fill, block)
+            bad = np.argwhere(~np.isfinite(full) if fill is None else np.isnan(full))
+            if bad.size and not keep_missing:
+                row, column = bad[0]
+                raise InputError(
+                    f"{path} has no finite number in record {first + row}, column "
+                    f"{columns[column]!r}; put a public number there, and leave no record out"
+                )
+            yield full[counts.keep(names)] if counts else full
+            first += len(block)
 
 
 def labels(frame: Any) -> list[Any]:
@@ -165,32 +156,6 @@ def labels(frame: Any) -> list[Any]:
     if frame.ndim != 2:
         raise InputError(f"the array has shape {frame.shape}; give one record per row")
     return [*range(frame.shape[1])]
-
-
-def _complete(
-    path: Path,
-    parts: Iterator[readers.Block],
-    columns: Sequence[str],
-    fill: Array | None,
-    people: People | None,
-    keep_missing: bool,
-) -> Iterator[Array]:
-    """Yield the records that count of blocks, without missing values; else as :func:`blocks`."""
-    first = 1
-    counts = None if people is None else FirstRecords(people.most, path, people.column)
-    for block, names in parts:
-        full = block if fill is None else np.where(np.isnan(block), fill, block)
-        bad = np.argwhere(~np.isfinite(full) if fill is None else np.isnan(full))
-        if bad.size and not keep_missing:
-            row, column = bad[0]
-            raise InputError(
-                f"{path} has no finite number in record {first + row}, column "
-                f"{columns[column]!r}; put a public number there, and leave no record out"
-            )
-        if counts is not None:
-            full = full[counts.keep(names)]
-        yield full
-        first += len(block)
 
 
 #: Suffixes of files of records.

@@ -168,13 +168,13 @@ def read_in_python(folder, names):
 
 def read_in_a_frame(folder, names):
     frame = pd.DataFrame({"a": range(4), "person": pd.Series(names, dtype=object)})
-    list(tables.frame_blocks(frame, folder, ("a",), None, people.People("person", 1)))
+    list(tables.blocks(folder, ("a",), None, people.People("person", 1), frame=frame))
 
 
 def read_in_an_array(folder, names):
     array = np.empty((4, 2), object)
     array[:, 0], array[:, 1] = range(4), names
-    list(tables.frame_blocks(array, folder, ("0",), None, people.People("1", 1)))
+    list(tables.blocks(folder, ("0",), None, people.People("1", 1), frame=array))
 
 
 def read_in_csv(folder, names):
@@ -231,7 +231,7 @@ def test_floats_that_hold_no_more_digits_are_no_people(tmp_path, kind):
         for read in (
             lambda names=names: people.bound_contributions(names, 1),
             lambda names=names: people.bound_contributions(pd.Series(names), 1),
-            lambda frame=frame: [*tables.frame_blocks(frame, tmp_path, ("a",), None, PERSON)],
+            lambda frame=frame: [*tables.blocks(tmp_path, ("a",), None, PERSON, frame=frame)],
             lambda: [*tables.blocks(tmp_path / "rows.npy", ("0",), [0.0], people.People("1", 1))],
         ):
             if kept:

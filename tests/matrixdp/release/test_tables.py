@@ -61,7 +61,7 @@ def _wide(path, columns):
 def _frame(_, columns):
     rows = np.full((4000, 3000), 0.25)
     tracemalloc.reset_peak()
-    blocks = tables.frame_blocks(rows, Path("x"), columns, np.zeros(len(columns)))
+    blocks = tables.blocks(Path("x"), columns, np.zeros(len(columns)), frame=rows)
     return sum(block.size for block in blocks)
 
 
