@@ -74,15 +74,19 @@ class Settings:
 
 def on_papers(settings: Mapping[str, Any]) -> bool:
     """Return whether a run has an experiment of the papers, in the default reading."""
-    runs = {*settings["experiments"], *settings["training"]}
     of_papers = {*OF_PAPERS, *discovery.trainings()}
-    return settings["reading"] == DEFAULT and not runs.isdisjoint(of_papers)
+    return settings["reading"] == DEFAULT and not of_papers.isdisjoint(runs(settings))
+
+
+def runs(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the settings of all experiments on releases, then of all trainings, by name."""
+    return {**settings["experiments"], **settings["training"]}
 
 
 def run(settings: Mapping[str, Any], experiment: str) -> dict[str, Any]:
     """Return the settings of an experiment or a training."""
-    runs = {**settings["experiments"], **settings["training"]}
-    return runs[checks.choice(runs, experiment=experiment)]
+    entries = runs(settings)
+    return entries[checks.choice(entries, experiment=experiment)]
 
 
 def rows(settings: Mapping[str, Any], experiment: str) -> list[str]:

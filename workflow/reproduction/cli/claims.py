@@ -30,7 +30,7 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     from reproduction.report.claims.definitions import Vocabulary
     from reproduction.theory import exact
 
-    trainings = {*discovery.trainings(), *(settings.get("training") or ())}
+    trainings = {*discovery.trainings(), *settings["training"]}
     releases = {*settings["experiments"], *discovery.tasks()}
     releases |= {about.id for about in catalogue.experiments().values() if not about.needs}
     releases -= trainings

@@ -21,7 +21,7 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError, as_input_error
-from reproduction import catalogue
+from reproduction import catalogue, job_settings
 from reproduction.report import summary
 
 AGAIN = "delete it and run again"
@@ -213,7 +213,7 @@ class Run(Mapping[str, Any]):
     @property
     def experiments(self) -> list[str]:
         """Names of all experiments on releases, then of all trainings, as in the settings."""
-        return [*self.settings.get("experiments", ()), *(self.settings.get("training") or ())]
+        return [*job_settings.runs(self.settings)]
 
     def each(self, folder: str) -> dict[str, pd.DataFrame]:
         """Return the files ``<folder>/<experiment>`` by experiment, as far as they are there."""

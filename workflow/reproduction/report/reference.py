@@ -28,6 +28,7 @@ import pandas as pd
 import yaml
 
 from matrixdp.checks import InputError
+from reproduction import job_settings
 from reproduction.files import read_yaml, write_text
 from reproduction.report import inputs, statistics, summary, tables
 
@@ -95,7 +96,7 @@ def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     # Verdicts on MNIST are those of another run.
     aside = frozenset() if MNIST in names else _claims_on_mnist(folder)
     settings = inputs.read("settings", {"settings": folder / inputs.SETTINGS})
-    trained = {*(settings.get("training") or ())}
+    trained = {*settings["training"]}
     wrong = [
         f"{name} {fault}"
         for name in expected
@@ -122,8 +123,8 @@ def _kept_run(
         if not (path := Path(folder, inputs.SETTINGS)).is_file():
             return {}
         settings = inputs.read("settings", {"settings": path})
-        parts = {**settings["experiments"], **(settings.get("training") or {})}
-        counts = {name: part.get("trials") for name, part in parts.items()}
+        entries = job_settings.runs(settings)
+        counts = {name: entry.get("trials") for name, entry in entries.items()}
         return {"seed": settings.get("seed"), **counts}
 
     run = trials(results)
@@ -257,7 +258,7 @@ def _add_mnist(source: Path, target: Path) -> None:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, target / name)
     other, settings = (read_yaml(folder / inputs.SETTINGS) for folder in (source, target))
-    settings["training"] = {**(settings.get("training") or {}), MNIST: other["training"][MNIST]}
+    settings["training"] = {**settings["training"], MNIST: other["training"][MNIST]}
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
     write_text(target / inputs.SETTINGS, text)
     aside = _claims_on_mnist(source)
@@ -289,8 +290,7 @@ def _originals(results: str | os.PathLike) -> list[str]:
     # Files of experiments that are no longer in the configuration are none of the run's.
     config = inputs.read("settings", {"settings": settings})
     paths = {
-        name: Path(results, "summary", f"{name}.csv")
-        for name in sorted({*config["experiments"], *(config.get("training") or ())})
+        name: Path(results, "summary", f"{name}.csv") for name in sorted(job_settings.runs(config))
     }
     paths = {name: path for name, path in paths.items() if path.is_file()}
     for path in paths.values():

@@ -170,7 +170,7 @@ def test_a_run_is_judged_the_same_each_time(run):
     }
     run.put({**rows, "knorm_frob": trials("knorm_frob", split + noise(1.5, 0.1, 9), delta=0.0)})
     numbers(run.folder, 2, **dict.fromkeys(exact.CHECKS, True))
-    settings = {"experiments": {"regression": {}}, "training": None, "table_epsilon": "1"}
+    settings = {"experiments": {"regression": {}}, "training": {}, "table_epsilon": "1"}
     (run.folder / "settings.yaml").write_text(yaml.safe_dump(settings))
     kept = []
     paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]

@@ -16,7 +16,7 @@ import pandas as pd
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery
+from reproduction import catalogue, discovery, job_settings
 from reproduction.report import inputs
 from reproduction.report.figures import style
 from reproduction.report.figures.base import Figure, save
@@ -42,8 +42,7 @@ def build(name: str, of_run: Files) -> Figure:
     module = importlib.import_module(f"{__name__}.{recipe}")
     with complete(name):
         figure: Figure = module.build(run, **arguments)
-    runs = {**run.settings.get("experiments", {}), **(run.settings.get("training") or {})}
-    rows = (entry.get("mechanisms") or entry.get("schemes", []) for entry in runs.values())
+    rows = (job_settings.rows(run.settings, name) for name in run.experiments)
     if figure.frame.empty:
         figure = replace(
             figure,
@@ -70,7 +69,7 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     recipes: dict[str, tuple[str, dict[str, str]]] = {
         name: (name, {}) for name in discovery.alone("figures")
     }
-    for experiment in settings.get("experiments", ()):
+    for experiment in settings["experiments"]:
         about = {"experiment": experiment}
         recipes[f"curves_{experiment}"] = "curves", about
         recipes |= dict.fromkeys(catalogue.experiment(experiment).figures, ("directions", about))

@@ -189,9 +189,8 @@ def _section(name: str, outputs: Run) -> sections.Section:
 
 
 def _table(name: str, outputs: Run) -> str:
-    """Return the name of the table of an experiment."""
-    training = name in (outputs.settings.get("training") or ())
-    return f"tables/{f'imgm_{name}' if training else catalogue.experiment(name).results}"
+    """Return the name of the file of the table of an experiment."""
+    return f"tables/{tables.name_of(name, outputs.settings)}"
 
 
 def _is_filled(chapter: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery, files
+from reproduction import catalogue, discovery, files, job_settings
 from reproduction.report import inputs, markup
 from reproduction.report.inputs import Files, Run
 from reproduction.report.tables.base import Table
@@ -44,8 +44,7 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     Raises:
         InputError: the run has no such table.
     """
-    trainings = [*(settings.get("training") or ())]
-    experiments = [*settings.get("experiments", ()), *trainings]
+    experiments = [*job_settings.runs(settings)]
     for experiment in sorted(experiments, key=len, reverse=True):
         if name.startswith(start := f"against_{experiment}_"):
             mechanism = name.removeprefix(start)
@@ -54,11 +53,16 @@ def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         name: (name, {}) for name in discovery.alone("tables")
     }
     for experiment in experiments:
-        training = experiment in trainings
-        name_of = f"imgm_{experiment}" if training else catalogue.experiment(experiment).results
-        recipe = "training" if training else "comparison"
-        recipes.setdefault(name_of, (recipe, {"experiment": experiment}))
+        recipe = "training" if experiment in settings["training"] else "comparison"
+        recipes.setdefault(name_of(experiment, settings), (recipe, {"experiment": experiment}))
     return recipes[checks.choice(recipes, table=name)]
+
+
+def name_of(experiment: str, settings: Mapping[str, Any]) -> str:
+    """Return the name of the table of an experiment or a training."""
+    if experiment in settings["training"]:
+        return f"imgm_{experiment}"
+    return catalogue.experiment(experiment).results
 
 
 def write(name: str, of_run: Files, out: str | os.PathLike) -> None:
