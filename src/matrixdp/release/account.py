@@ -142,7 +142,7 @@ class Account:
         else:
             raise InputError(
                 f"{location.path} is not there; state the epsilon and delta of all releases "
-                "together"
+                'together, of a release as total={"epsilon": 2, "delta": 1e-5}'
             )
         # The releases that the file had when it was last read; None before it exists.
         self._seen = None if stored is None else _requests(stored)
