@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,29 +80,48 @@ def read_all(path: Path) -> list[Specification]:
     if "columns" in table:
         # A file that `matrixdp bounds` reads, at any other door.
         table.setdefault("query", Bounds.name)
-    entries = table.pop("release", None)
-    _check_place(path, table)
-    if entries is None:
-        return [from_table(path, table)]
+    with _errors_of(path):
+        entries = table.pop("release", None)
+        _check_place(table)
+        return [_one(path, table)] if entries is None else _several(path, table, entries)
+
+
+def from_table(path: Path, table: dict[str, Any]) -> Specification:
+    """Return the specification in a table of keys; errors name the file at ``path``."""
+    with _errors_of(path):
+        return _one(path, table)
+
+
+@contextlib.contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Let errors name the file of a specification."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _several(
+    path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
+) -> list[Specification]:
+    """Return the specifications of a file of several, in which ``table`` holds for all of them."""
     specs = []
-    for (part, mu), entry in zip(_parts(path, table, entries), entries, strict=True):
+    for (part, mu), entry in zip(_parts(table, entries), entries, strict=True):
         for key in entry:
             if key not in _EACH:
-                raise InputError(f"{path}: {key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        specs.append(replace(from_table(path, {**table, **entry, **part}), mu=mu))
+                raise InputError(f"{key} is unknown in [[release]]; {nearest(key, _EACH)}")
+        specs.append(replace(_one(path, {**table, **entry, **part}), mu=mu))
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(
-                f"{path}: two releases have the name {name}; give each a label of its own"
-            )
+            raise InputError(f"two releases have the name {name}; give each a label of its own")
         if Path(name).name != name or name == "..":
-            raise InputError(f"{path}: label is {name!r}; it must be fit for the name of a folder")
+            raise InputError(f"label is {name!r}; it must be fit for the name of a folder")
     return specs
 
 
 def _parts(
-    path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
+    table: Mapping[str, Any], entries: list[dict[str, Any]]
 ) -> list[tuple[dict[str, float], float | None]]:
     """Return :func:`_part` of each ``[[release]]``, whose weights are taken out.
 
@@ -109,25 +129,21 @@ def _parts(
         InputError: the total is missing, an entry is no table, or one states what they share.
     """
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise InputError(f"{path}: release is no list of tables; write [[release]] above each")
+        raise InputError("release is no list of tables; write [[release]] above each")
     for entry in entries:
-        _check_place(path, entry)
+        _check_place(entry)
     for key in ("epsilon", "delta"):
-        for part in (table, *entries):
-            if key in part:
-                raise InputError(
-                    f"{path}: {key} has no meaning beside [[release]], which share the total by "
-                    "their weights; leave it out"
-                )
-    try:
-        total = check_total(total=table["total"])
-        weights = [
-            checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
-        ]
-    except KeyError:
-        raise InputError(f"{path}: total is missing; add it, as all [[release]] share it") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        if any(key in part for part in (table, *entries)):
+            raise InputError(
+                f"{key} has no meaning beside [[release]], which share the total by their weights; "
+                "leave it out"
+            )
+    if "total" not in table:
+        raise InputError("total is missing; add it, as all [[release]] share it")
+    total = check_total(total=table["total"])
+    weights = [
+        checks.positive(**{"weight of a release": entry.pop("weight", 1)}) for entry in entries
+    ]
     return [_part(total, weight / math.fsum(weights)) for weight in weights]
 
 
@@ -138,16 +154,6 @@ def _part(total: Mapping[str, float], share: float) -> tuple[dict[str, float], f
         return {"epsilon": total["epsilon"] * share * _BELOW}, None
     mu = gaussian_dp.mu(total["epsilon"] - total["pure"], delta) * math.sqrt(share)
     return {"epsilon": gaussian_dp.epsilon(delta, mu * _BELOW), "delta": delta}, mu
-
-
-def from_table(path: Path, table: dict[str, Any]) -> Specification:
-    """Return the specification in a table of keys; errors name the file at ``path``."""
-    for key in ("bounds", "missing"):
-        _check_dots(path, key, table.get(key))
-    try:
-        return _specification(path, table, _values(table))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _values(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,7 +182,7 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _check_dots(path: Path, key: str, table: object) -> None:
+def _check_dots(key: str, table: object) -> None:
     """Check that no column's name has a dot outside quotes, where it begins a table.
 
     Raises:
@@ -189,15 +195,16 @@ def _check_dots(path: Path, key: str, table: object) -> None:
             name = f"{name}.{part}"
         if name not in table and (key != "bounds" or isinstance(value, list)):
             raise InputError(
-                f"{path}: {key} has the name {name}, whose dot begins a table; put the name in "
-                f'quotes, as "{name}" = {json.dumps(value, default=str)}'
+                f"{key} has the name {name}, whose dot begins a table; put the name in quotes, as "
+                f'"{name}" = {json.dumps(value, default=str)}'
             )
 
 
-def _specification(
-    path: Path, table: Mapping[str, Any], values: Mapping[str, Any]
-) -> Specification:
-    """Return the specification of checked values; those of several keys must fit each other."""
+def _one(path: Path, table: dict[str, Any]) -> Specification:
+    """Return the specification in a table; values of several keys must fit each other."""
+    for key in ("bounds", "missing"):
+        _check_dots(key, table.get(key))
+    values = _values(table)
     output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
     if output_type is Bounds:
         names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
@@ -276,7 +283,7 @@ def _dialect(values: Mapping[str, Any]) -> readers.Dialect:
     return dialect
 
 
-def _check_place(path: Path, table: Mapping[str, Any]) -> None:
+def _check_place(table: Mapping[str, Any]) -> None:
     """Check that no key of the specification stands below ``[bounds]``, which would own it.
 
     Raises:
@@ -287,8 +294,8 @@ def _check_place(path: Path, table: Mapping[str, Any]) -> None:
         pair = isinstance(value, list) and len(value) == 2
         if not pair and key in (*KEYS, "weight", "release"):
             raise InputError(
-                f"{path}: {key} stands below [bounds], as if it were a column; move it up, above "
-                "the line [bounds]"
+                f"{key} stands below [bounds], as if it were a column; move it up, above the line "
+                "[bounds]"
             )
 
 
