@@ -143,6 +143,15 @@ def test_a_useless_release_costs_nothing_unless_its_owner_insists(folder, capsys
     assert run(folder, insist=True, **keys) == 0
 
 
+@pytest.mark.parametrize(("times", "status"), [(0.98, 2), (1.02, 0)])
+def test_a_mean_with_noise_of_half_the_range_is_useless(folder, capsys, times, status):
+    # Laplace noise of scale range / (n epsilon) has sqrt(2) times it as its standard deviation.
+    epsilon = times * 2 * np.sqrt(2) / 400
+    keys = {"bounds": {"age": [0, 120]}, "delta": None, "total": {"epsilon": 1, "delta": 0}}
+    assert run(folder, **keys, epsilon=epsilon) == status
+    assert ("do not release this" in capsys.readouterr().err) == (status == 2)
+
+
 @pytest.mark.parametrize(
     ("keys", "notes"),
     [
