@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import abc
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,11 +18,15 @@ from scipy import special
 
 from matrixdp.auditing.blackbox import Proof
 from matrixdp.auditing.evidence import ERROR
-from matrixdp.checks import Array
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.proofs import ROUNDING as ROUNDING
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
+from matrixdp.noise.distributions import (
+    GaussianDistribution,
+    NoiseDistribution,
+    SizedDistribution,
+)
 from matrixdp.noise.value import Noise
 
 #: Relative difference of two computations of one size that counts as none.
@@ -161,6 +165,26 @@ def is_gaussian(noise: Noise | NoiseDistribution) -> bool:
     if isinstance(noise, Noise):
         return noise.unit == safe.NORMAL
     return isinstance(noise, GaussianDistribution)
+
+
+def size_of(noise: Noise | NoiseDistribution) -> Callable[[Array], Array]:
+    """Return the function of changes (..., m, n') that the noise's privacy is about.
+
+    For Gaussian noise it is mu, the norm after whitening; for other noise minus the logarithm of
+    the density, up to a constant.
+
+    Raises:
+        InputError: neither is known of the noise.
+    """
+    if isinstance(noise, Noise | GaussianDistribution):
+        order = 2 if is_gaussian(noise) else 1
+        return lambda z: np.linalg.norm(noise.whiten(z), order, axis=-1)
+    if isinstance(noise, SizedDistribution):
+        return noise.size
+    raise InputError(
+        f"noise of class {type(noise).__name__} has no known density; audit the release as a "
+        "function"
+    )
 
 
 def declared(function: str) -> Any:

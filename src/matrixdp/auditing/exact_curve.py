@@ -6,7 +6,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import draws, evidence
-from matrixdp.auditing.audit import ROUNDING, TIGHT, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing.audit import ROUNDING, TIGHT, Audit, Scale, gamma_scale, size_of, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
@@ -61,7 +61,7 @@ class GaussianAudit(Audit):
         self.release: AdditiveMechanism = release
         self._distribution = distribution
         self._whiten, query, delta = distribution.whiten, release.query, release.delta
-        self._pair = worst(query, lambda d: np.linalg.norm(distribution.whiten(d), axis=-1), stream)
+        self._pair = worst(query, size_of(distribution), stream)
         self.mu = self._pair.size
         declared = self.mu if release.mu is None or release.epsilon_exact else release.mu
         largest = max(self.mu, declared)

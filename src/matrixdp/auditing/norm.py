@@ -2,57 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import draws
-from matrixdp.auditing.audit import ROUNDING, Audit, Scale, gamma_scale, trials_of
+from matrixdp.auditing.audit import ROUNDING, Audit, Scale, gamma_scale, size_of, trials_of
 from matrixdp.auditing.neighbours import worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.noise.distributions import NormDistribution, SizedDistribution
+from matrixdp.noise.distributions import SizedDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import RecordsQuery
 
-#: Number of draws that check the norm of a distribution.
-DRAWS = 16
-
 #: Decimals to which privacy losses are rounded.
 DECIMALS = 9
-
-
-def size_of(noise: Noise | SizedDistribution) -> Callable[[Array], Array]:
-    """Return the function of changes (..., m, n') that is minus the logarithm of the density."""
-    if isinstance(noise, Noise):
-        return lambda z: np.asarray(np.abs(noise.whiten(z)).sum(axis=-1))
-    return noise.size
-
-
-def is_norm(distribution: NormDistribution) -> bool:
-    """Return whether ``distribution.norm`` is a norm, on draws of the noise and their differences.
-
-    It must be finite, above 0, symmetric, homogeneous and subadditive. Otherwise a change of the
-    value can have a larger privacy loss than its size.
-    """
-    first, second = np.split(distribution.sample(np.random.default_rng(0), DRAWS), 2)
-    z = np.concatenate([first, first - second])
-    with np.errstate(all="ignore"):
-        size, other, both = (
-            distribution.norm(z),
-            distribution.norm(z[::-1]),
-            distribution.norm(z + z[::-1]),
-        )
-        multiples = np.stack([distribution.norm(-z), distribution.norm(3 * z) / 3])
-    return bool(
-        np.isfinite(size).all()
-        and (size > 0).all()
-        and np.allclose(multiples, size)
-        and (both <= (size + other) * (1 + 1e-9)).all()
-    )
 
 
 class NormAudit(Audit):

@@ -10,17 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from matrixdp import library
+from matrixdp.auditing.audit import size_of
 from matrixdp.auditing.neighbours import edge_records, farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
-from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    GaussianDistribution,
-    NoiseDistribution,
-    NormDistribution,
-)
+from matrixdp.noise.distributions import NormDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
 
@@ -53,9 +48,6 @@ def ratio(
         return float("nan")
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        if release.drawn_white and library.owns(release):
-            # A function of the whitened value plus noise: the answer is not what it hides.
-            return release.query.value(records)
         return release.simulate(release.query.value(records), noise, 1)[0]
 
     return largest_replayed_change(run, release, source, stream, most) / declared
@@ -70,11 +62,10 @@ def largest_replayed_change(
 ) -> float:
     """Return the largest difference of ``run`` between neighbours with the same noise.
 
-    The difference is measured by the Euclidean norm after whitening for Gaussian noise, otherwise
-    by the norm over the scale that the noise's density has. Neighbours of ``source`` are the worst
-    pair of a search, and random ones: ``PAIRS`` of them, or ``most`` if that is less. They stand
-    among records of zeros, and among random records. The result is infinite if neighbours consume
-    different amounts of randomness.
+    The difference is measured as :func:`matrixdp.auditing.audit.size_of` the noise says. Neighbours
+    of ``source`` are the worst pair of a search, and random ones: ``PAIRS`` of them, or ``most`` if
+    that is less. They stand among records of zeros, and among random records. The result is
+    infinite if neighbours consume different amounts of randomness.
     """
     shape = (source.features, source.n_records)
     # One record, or all those of a person, as columns.
@@ -82,7 +73,7 @@ def largest_replayed_change(
     pairs = [(first, other)]
     count = PAIRS if most is None else min(most, PAIRS)
     pairs += [(edge_records(source, source.group, stream), other) for _ in range(count)]
-    sizes = []
+    size, sizes = size_of(release.noise), []
     for shared in (
         source.domain.clip(np.zeros(shape)),
         edge_records(source, source.n_records, stream),
@@ -96,16 +87,5 @@ def largest_replayed_change(
                 states.append(noise.bit_generator.state)
             if states[0] != states[1]:
                 return float("inf")
-            sizes.append(_length(release.noise, (outputs[0] - outputs[1])[None]))
+            sizes.append(float(np.max(size((outputs[0] - outputs[1])[None]))))
     return max(sizes)
-
-
-def _length(distribution: Noise | NoiseDistribution, change: Array) -> float:
-    """Return the size of a change (1, m, n): the norm that the noise's privacy is about."""
-    if isinstance(distribution, Noise):
-        order = 2 if distribution.unit == safe.NORMAL else 1
-        return float(np.linalg.norm(distribution.whiten(change), order, axis=-1).max())
-    if isinstance(distribution, GaussianDistribution):
-        return float(np.linalg.norm(distribution.whiten(change)))
-    assert isinstance(distribution, NormDistribution)
-    return float(np.max(distribution.size(change)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from matrixdp.auditing.norm import size_of
+from matrixdp.auditing.audit import size_of
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
