@@ -7,7 +7,7 @@ alignment; Zhang & Kifer, POPL 2017). The size of w_k(X) - w_k(X') on neighbours
 
 So a program that gets the same noisy answers on X' must ask the same and release the same. One that
 uses an exact answer, or reads the data once more, does not. The check needs no neighbours: data
-sets far apart show most.
+sets far apart show most. Programs of simulations are replayed so, and those of real releases.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ import numpy as np
 from matrixdp.auditing.audit import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
-from matrixdp.checks import Array
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
+from matrixdp.mechanisms.composed import Composed
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
@@ -36,6 +37,10 @@ PAIRS, NEIGHBOURS, MOVED = 16, 12, 6
 
 #: Sizes of the replayed noise, used in turn: small noise reveals the effect of the data.
 SIZES = 1.0, 1e-3
+
+#: Sizes of the records that neighbours of a real release share, used in turn: beside small ones one
+#: record shows most of what the data decide.
+SHARED = 1.0, 0.1, 0.01
 
 #: The far larger noise, in deviations.
 FARTHEST = 1e5
@@ -52,7 +57,7 @@ class Undeclared(Exception):
     """A program asks for other answers than on other records, or for values without clipping."""
 
 
-class Noise(NamedTuple):
+class Numbers(NamedTuple):
     """Noise of all parts at a size; one part's numbers are shifted along a direction."""
 
     seed: int
@@ -86,7 +91,7 @@ class Answers:
     """
 
     def __init__(
-        self, noise: Noise | None = None, repeated: Answers | None = None, shift: float = 0.0
+        self, noise: Numbers | None = None, repeated: Answers | None = None, shift: float = 0.0
     ) -> None:
         self._noise, self._repeated, self._shift = noise, repeated, shift
         self.parts: list[Question] = []
@@ -141,14 +146,16 @@ class Answers:
         )
 
 
-def executed(release: Program, stream: np.random.Generator, most: int | None = None) -> Finding:
+def executed(
+    release: Program | Composed, stream: np.random.Generator, most: int | None = None
+) -> Finding:
     """Return the finding of replays on a composed release.
 
     A part whose noise, however large, changes nothing is not used as declared. Neither are parts
     that spend more together than the release declares.
 
     Args:
-        release: a composed release.
+        release: a composed release, or its program.
         stream: source of data sets and noise.
         most: largest number of pairs of data sets that are far apart, and of neighbours. None for
             ``PAIRS`` and ``NEIGHBOURS``.
@@ -164,12 +171,12 @@ def executed(release: Program, stream: np.random.Generator, most: int | None = N
     return Finding(differing, mu / float(release.mu or np.nan))
 
 
-def _others(release: Program, stream: np.random.Generator, pairs: int) -> float:
+def _others(release: Program | Composed, stream: np.random.Generator, pairs: int) -> float:
     """Return the share of replays on data sets far apart that give another release."""
     others, moves = [], dict[int, bool]()
     for number in range(pairs):
         first, second = (random_records(release.query, stream) for _ in range(2))
-        noise = Noise(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
+        noise = Numbers(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
         _, answers = _run(release, first, noise)
         spent = not answers.mu <= (release.mu or np.inf) * (1 + ROUNDING)
         if number < MOVED:
@@ -180,31 +187,59 @@ def _others(release: Program, stream: np.random.Generator, pairs: int) -> float:
     return float(np.mean(others)) or float(not all(moves.values()))
 
 
-def _largest_mu(release: Program, stream: np.random.Generator, neighbours: int) -> float:
-    """Return the largest mu of all normal parts together on neighbours."""
+def _largest_mu(release: Program | Composed, stream: np.random.Generator, neighbours: int) -> float:
+    """Return the largest mu of all normal parts together on neighbours.
+
+    Neighbours differ in the records of a person; one that is removed is left out. A null record
+    is replayed as one of zeros, where these lie within the bounds.
+    """
     query = release.query
-    moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+    moments = SecondMomentQuery(
+        query.domain, query.n_records, query.adjacency, per_person=query.per_person
+    )
     # Parts may answer second moments whatever the query of the release is, as directions do.
     extremes = [farthest(query), farthest(moments)]
     # A query of the study names the norms of its parts.
     norms = [norm for _, norm in getattr(query, "measures", {}).values()]
     extremes += [worst(query, norm, stream) for norm in norms]
+    if isinstance(release, Composed):
+        # A part that reads lengths alone moves most from a full record to one of zeros.
+        extremes.append(extremes[0]._replace(other=0 * extremes[0].other))
     mus = [0.0]
     for number in range(neighbours):
         first = random_records(query, stream)
+        if isinstance(release, Composed):
+            first *= SHARED[number // len(extremes) % len(SHARED)]
         second = first.copy()
         pair = extremes[number % len(extremes)]
-        first[:, 0], second[:, 0] = pair.record, pair.other
-        noise = Noise(int(stream.integers(2**32)))
+        for side, record in ((first, pair.record), (second, pair.other)):
+            side[:, : query.group] = np.reshape(record, (-1, query.features)).T
+        if query.private_count:
+            second = second[:, query.group :]
+        noise = Numbers(int(stream.integers(2**32)))
         # None where the second run asks otherwise: such pairs are counted by `_others`.
         mus.append(_replay(release, first, second, noise) or 0.0)
     return max(mus)
 
 
 def _run(
-    release: Program, records: Array, noise: Noise | None, repeated: Answers | None = None
+    release: Program | Composed,
+    records: Array,
+    noise: Numbers | None,
+    repeated: Answers | None = None,
 ) -> tuple[Array, Answers]:
-    """Return what a program releases of records (m, n), and its answers."""
+    """Return what a program releases of records (m, n), and its answers.
+
+    Raises:
+        Undeclared: a real release refuses what its program asks.
+    """
+    if isinstance(release, Composed):
+        answers = Answers(noise, repeated)
+        try:
+            parts = release.run(lambda: [records.T], answers)
+        except InputError as error:
+            raise Undeclared from error
+        return np.concatenate([np.ravel(part) for part in parts]), answers
     # What is added depends on the records, so that a step that shows it gives another release.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
     answers = Answers(noise, repeated, shift)
@@ -213,10 +248,14 @@ def _run(
 
 
 def _same(first: Array, second: Array) -> bool:
-    return bool(np.abs(first - second).max() <= CLOSE * np.abs(first).max())
+    """Return whether releases are equal up to rounding; numbers of a real one each for itself."""
+    if first.shape != second.shape:
+        return False
+    limit = ROUNDING * np.abs(first) if first.ndim == 1 else CLOSE * np.abs(first).max()
+    return bool((np.abs(first - second) <= limit).all())
 
 
-def _moves(release: Program, records: Array, noise: Noise) -> bool:
+def _moves(release: Program | Composed, records: Array, noise: Numbers) -> bool:
     """Return whether far larger noise of a part, in either direction, changes the release."""
     start, *far = (
         _run(release, records, noise._replace(shift=shift))[0]
@@ -225,7 +264,9 @@ def _moves(release: Program, records: Array, noise: Noise) -> bool:
     return not all(_same(start, other) for other in far)
 
 
-def _replay(release: Program, first: Array, second: Array, noise: Noise) -> float | None:
+def _replay(
+    release: Program | Composed, first: Array, second: Array, noise: Numbers
+) -> float | None:
     """Return the distance between the draws of two data sets with the same noisy answers.
 
     It is None if the questions or the releases differ.
