@@ -46,7 +46,7 @@ SHARED = 1.0, 0.1, 0.01
 FARTHEST = 1e5
 
 #: Missing share of a part's noise that replays detect with a probability of at least .95;
-#: ``tests/matrixdp/auditing/test_composition.py`` measures it.
+#: ``tests/reproduction/auditing/test_papers_composition.py`` measures it.
 SHORTFALL = 0.01
 
 #: The verdict where neighbours differ by more than declared.

@@ -6,7 +6,6 @@ attained is a refutation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from matrixdp import library
 from matrixdp.auditing import draws
 from matrixdp.auditing.audit import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
 from matrixdp.auditing.exact_curve import PURE
-from matrixdp.auditing.functions import Findings
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
@@ -42,16 +40,7 @@ class Attained(NamedTuple):
     release: CalibratedMechanism
     attained: float
     mu: float
-    tool: str = "black box"
     bound: float = float("nan")
-
-    @classmethod
-    def of(cls, release: CalibratedMechanism, results: Sequence[Findings]) -> Attained:
-        """Return the largest numbers of several functions."""
-        both = [[result.attained for result in results], [result.mu for result in results]]
-        largest = (np.nanmax([*side, -np.inf]) for side in both)
-        attained, mu = (float("nan") if np.isneginf(value) else float(value) for value in largest)
-        return cls(release, attained, mu)
 
 
 class Deviation(NamedTuple):
@@ -68,9 +57,8 @@ def flaws(audit: Audit | Attained, stream: np.random.Generator) -> list[str]:
     gaussian = isinstance(release, AdditiveMechanism) and is_gaussian(release.noise)
     if (gaussian or composed) and not release.delta:
         return [PURE]
-    if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
-        shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
-        return [f"{REFUTED}: its noise has shape {shapes}"]
+    if other_shape := shape_flaw(release):
+        return [other_shape]
     declared = release.epsilon_delivered * (1 + ROUNDING)
     epsilon = f"{release.epsilon_delivered:.3g}"
     if np.isnan(declared) or audit.attained > declared + ROUNDING:
@@ -81,7 +69,7 @@ def flaws(audit: Audit | Attained, stream: np.random.Generator) -> list[str]:
     if exact and release.mu is not None and not audit.mu <= release.mu * (1 + ROUNDING):
         verdicts.append(f"{REFUTED}: it declares mu {release.mu:.3g} and attains {audit.mu:.3g}")
     allowed = release.epsilon * (1 + ROUNDING)
-    if audit.tool != "black box" and audit.bound <= allowed < declared - ROUNDING:
+    if audit.bound <= allowed < declared - ROUNDING:
         # Otherwise the verdict is on the bound, or on what the runs could have proved.
         verdicts.append(f"{NOT_REFUTED}: it declares epsilon {epsilon}, above the claimed one")
     if composed and audit.bound > declared + ROUNDING:
@@ -97,6 +85,14 @@ def flaws(audit: Audit | Attained, stream: np.random.Generator) -> list[str]:
         if release.noise_std > size.high * (1 + CLOSE):
             verdicts.append(f"{NOT_REFUTED}: {words}")
     return verdicts
+
+
+def shape_flaw(release: CalibratedMechanism) -> str:
+    """Return the verdict on noise of another shape than the value, or nothing."""
+    if not isinstance(release, AdditiveMechanism) or release.noise.shape == release.query.shape:
+        return ""
+    shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
+    return f"{REFUTED}: its noise has shape {shapes}"
 
 
 def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviation:

@@ -15,7 +15,7 @@ import numpy as np
 
 from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.audit import CLOSE, ROUNDING, row
-from matrixdp.auditing.functions import Findings, columns, examine
+from matrixdp.auditing.functions import Findings, columns, examine, largest
 from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
@@ -93,9 +93,8 @@ def _judged(
     pairs: int | None,
 ) -> tuple[list[Findings], str]:
     """Return what the doors showed until one refuted the claim, and the verdict."""
-    if isinstance(release, AdditiveMechanism) and release.noise.shape != release.query.shape:
-        shapes = f"{release.noise.shape} for a value of shape {release.query.shape}"
-        return [], f"{REFUTED}: its noise has shape {shapes}"
+    if other_shape := declarations.shape_flaw(release):
+        return [], other_shape
     if isinstance(release, AdditiveMechanism):
         factor = real.factor(release, generators[4])
         if factor < 1 - CLOSE:
@@ -119,7 +118,9 @@ def _judged(
         if results[-1].refutes(claim):
             words = results[-1].verdict(claim)
             return results, f"{words}; by {name}"
-    flaws = declarations.flaws(declarations.Attained.of(release, results), generators[3])
+    attained = largest(result.attained for result in results)
+    shown = declarations.Attained(release, attained, largest(result.mu for result in results))
+    flaws = declarations.flaws(shown, generators[3])
     flaws.sort(key=lambda flaw: not flaw.startswith(REFUTED))
     against = dict.fromkeys(objection for result in results for objection in result.objections)
     verdict = f"{NOT_REFUTED}{': ' * bool(against)}{'; '.join(against)}"

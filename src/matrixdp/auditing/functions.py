@@ -15,7 +15,7 @@ raises the power; a function with randomness of its own shares nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -249,16 +249,21 @@ def judge(
     return columns([findings], findings.verdict(claim))
 
 
+def largest(numbers: Iterable[float]) -> float:
+    """Return the largest number that is not NaN; NaN for none."""
+    return max((number for number in numbers if not math.isnan(number)), default=float("nan"))
+
+
 def columns(results: Sequence[Findings], verdict: str) -> dict[str, Any]:
     """Return the columns of an audit, of what some functions showed."""
-    attained = [result.attained for result in results if not np.isnan(result.attained)]
-    computed = len(attained) == len(results) > 0
+    attained = largest(result.attained for result in results)
+    computed = bool(results) and not any(math.isnan(result.attained) for result in results)
     return {
         "verdict": verdict,
-        "tool": "replay of draws" if attained else "black box",
+        "tool": "black box" if math.isnan(attained) else "replay of draws",
         **of_proofs([result.proof for result in results]),
-        "epsilon_attained": max(attained, default=float("nan")),
-        "mu": max((result.mu for result in results), default=float("nan")),
+        "epsilon_attained": attained,
+        "mu": largest(result.mu for result in results),
         "detectable_effect": ANY if computed else float("nan"),
         "note": BLIND,
         "tried": "; ".join(dict.fromkeys(result.tried for result in results)),

@@ -24,15 +24,10 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     The noise is that of the sampler for the same bits (:func:`factor`), and its size and its
     distribution are tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
-    if not isinstance(release, AdditiveMechanism):
-        return NO_SCALE
-    try:
-        _, unit, _ = release.whitened
-        rounding_factor = release.rounding_factor
-    except InputError:
+    if not isinstance(release, AdditiveMechanism) or not (unit := _unit(release)):
         return NO_SCALE
     result = _of_sampler(unit, safe.noise)
-    ratio = factor(release, stream) / rounding_factor
+    ratio = factor(release, stream) / release.rounding_factor
     if np.isnan(ratio):
         return result._replace(another_distribution=True)
     return result if abs(ratio - 1) <= CLOSE else result._replace(ratio=ratio * result.ratio)
@@ -45,12 +40,9 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
     are whitened, and nothing else that a class says of itself counts. NaN: the noise is no multiple
     of the sampler's output, so that it has another distribution; 1 where no safe noise exists.
     """
-    try:
-        distribution, unit, _ = release.whitened
-        # It raises where noise cannot be added safely.
-        _ = release.rounding_factor
-    except InputError:
+    if not (unit := _unit(release)):
         return 1.0
+    distribution, *_ = release.whitened
     side = release.query.domain.magnitudes[:, None]
     matrix = release.query.output_type == "matrix"
     value = np.broadcast_to(side if matrix else side * side.T, release.noise.shape) / 2
@@ -66,6 +58,16 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
     if np.abs(noise - result * expected).max() > CLOSE * max(1.0, np.abs(expected).max()):
         return float("nan")
     return result
+
+
+def _unit(release: AdditiveMechanism) -> str:
+    """Return the unit of a release's safe noise; empty where none can be added."""
+    try:
+        _, unit, _ = release.whitened
+        _ = release.rounding_factor
+    except InputError:
+        return ""
+    return unit
 
 
 @functools.cache
