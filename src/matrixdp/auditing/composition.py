@@ -22,7 +22,7 @@ from matrixdp.auditing.neighbours import farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.composed import Composed
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (
@@ -147,7 +147,7 @@ class Answers:
 
 
 def executed(
-    release: Program | Composed, stream: np.random.Generator, most: int | None = None
+    release: Program | ComposedMoments, stream: np.random.Generator, most: int | None = None
 ) -> Finding:
     """Return the finding of replays on a composed release.
 
@@ -171,7 +171,7 @@ def executed(
     return Finding(differing, mu / float(release.mu or np.nan))
 
 
-def _others(release: Program | Composed, stream: np.random.Generator, pairs: int) -> float:
+def _others(release: Program | ComposedMoments, stream: np.random.Generator, pairs: int) -> float:
     """Return the share of replays on data sets far apart that give another release."""
     others, moves = [], dict[int, bool]()
     for number in range(pairs):
@@ -187,7 +187,9 @@ def _others(release: Program | Composed, stream: np.random.Generator, pairs: int
     return float(np.mean(others)) or float(not all(moves.values()))
 
 
-def _largest_mu(release: Program | Composed, stream: np.random.Generator, neighbours: int) -> float:
+def _largest_mu(
+    release: Program | ComposedMoments, stream: np.random.Generator, neighbours: int
+) -> float:
     """Return the largest mu of all normal parts together on neighbours.
 
     Neighbours differ in the records of a person; one that is removed is left out. A null record
@@ -202,13 +204,13 @@ def _largest_mu(release: Program | Composed, stream: np.random.Generator, neighb
     # A query of the study names the norms of its parts.
     norms = [norm for _, norm in getattr(query, "measures", {}).values()]
     extremes += [worst(query, norm, stream) for norm in norms]
-    if isinstance(release, Composed):
+    if isinstance(release, ComposedMoments):
         # A part that reads lengths alone moves most from a full record to one of zeros.
         extremes.append(extremes[0]._replace(other=0 * extremes[0].other))
     mus = [0.0]
     for number in range(neighbours):
         first = random_records(query, stream)
-        if isinstance(release, Composed):
+        if isinstance(release, ComposedMoments):
             first *= SHARED[number // len(extremes) % len(SHARED)]
         second = first.copy()
         pair = extremes[number % len(extremes)]
@@ -223,7 +225,7 @@ def _largest_mu(release: Program | Composed, stream: np.random.Generator, neighb
 
 
 def _run(
-    release: Program | Composed,
+    release: Program | ComposedMoments,
     records: Array,
     noise: Numbers | None,
     repeated: Answers | None = None,
@@ -233,7 +235,7 @@ def _run(
     Raises:
         Undeclared: a real release refuses what its program asks.
     """
-    if isinstance(release, Composed):
+    if isinstance(release, ComposedMoments):
         answers = Answers(noise, repeated)
         try:
             parts = release.run(lambda: [records.T], answers)
@@ -255,7 +257,7 @@ def _same(first: Array, second: Array) -> bool:
     return bool((np.abs(first - second) <= limit).all())
 
 
-def _moves(release: Program | Composed, records: Array, noise: Numbers) -> bool:
+def _moves(release: Program | ComposedMoments, records: Array, noise: Numbers) -> bool:
     """Return whether far larger noise of a part, in either direction, changes the release."""
     start, *far = (
         _run(release, records, noise._replace(shift=shift))[0]
@@ -265,7 +267,7 @@ def _moves(release: Program | Composed, records: Array, noise: Numbers) -> bool:
 
 
 def _replay(
-    release: Program | Composed, first: Array, second: Array, noise: Numbers
+    release: Program | ComposedMoments, first: Array, second: Array, noise: Numbers
 ) -> float | None:
     """Return the distance between the draws of two data sets with the same noisy answers.
 

@@ -11,7 +11,7 @@ from nights import nightly_but
 from matrixdp.auditing import composition, releases
 from matrixdp.auditing.neighbours import random_records
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.clipped import PUBLIC, PrivatelyClipped
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.programs import Columns, Value
 from matrixdp.privacy.sensitivity import (
     Box,
@@ -21,6 +21,7 @@ from matrixdp.privacy.sensitivity import (
 from reproduction.mechanisms.adaptive import AdaptiveCovariance
 from reproduction.mechanisms.adassp import AdaSSP, NormalEquations, PrivatelyClippedAdaSSP
 from reproduction.mechanisms.allocation import MaxPNR
+from reproduction.mechanisms.clipped import PUBLIC
 from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.mvg import MVG
 
