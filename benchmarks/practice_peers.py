@@ -2,16 +2,18 @@
 
 ``python benchmarks/practice_peers.py`` writes benchmarks/peers_errors.csv and peers_promises.csv,
 and from these the tables of docs/peers.md. It needs an environment that has the three packages and
-scikit-learn; elsewhere it says so. All packages get the same records, scaled to [-1, 1] by the same
-public bounds, and promise a pure epsilon where one record is replaced. In a column of its own this
-package also has a delta, at which other mechanisms can be its first choice.
+scikit-learn 1.6, as diffprivlib 0.6.6 cannot be imported beside 1.9; elsewhere it says so. All
+packages get the same records, scaled to [-1, 1] by the same public bounds, and promise a pure
+epsilon where one record is replaced. In a column of its own this package also has a delta, at which
+other mechanisms can be its first choice.
 
-What is said of a promise is computed from the installed code: by its own accounting, by a call, or
-by the black-box audit of this package (:mod:`matrixdp.auditing.blackbox`).
+What is said of a promise is computed from the installed code, by its own accounting or by a call.
+Their samplers of a first component are audited by benchmarks/audit_peers.py.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import importlib.metadata
@@ -23,7 +25,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from scipy.stats import binom
@@ -32,7 +35,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import matrixdp as mdp
-from matrixdp.auditing import blackbox
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON = 1.0
@@ -50,7 +52,6 @@ LEVEL = 0.95
 NEEDED = (OURS, IBM, OPEN, "sklearn", "randomgen")
 ERRORS, PROMISES = (ROOT / f"benchmarks/peers_{name}.csv" for name in ("errors", "promises"))
 PAGE = ROOT / "docs/peers.md"
-MISSING = "none"
 
 #: Columns of the files of scikit-learn that are used, and their public bounds; the last column is
 #: what the others predict.
@@ -97,57 +98,49 @@ def files() -> Iterator[tuple[str, np.ndarray]]:
     yield "simulated", records.clip(-1, 1)
 
 
-#: Maps records to an answer, and to the mechanism that it comes from where the package chose one.
-Answer = Callable[[np.ndarray], tuple[np.ndarray, str]]
+#: Maps records to an answer.
+Answer = Callable[[np.ndarray], np.ndarray]
 
 
-def our_mean(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
+def our_mean(X: np.ndarray, delta: float = 0.0) -> np.ndarray:
     query = mdp.MeanQuery(mdp.Box.cube(X.shape[1], -1, 1), len(X))
     best = mdp.compare_mechanisms(query, epsilon=EPSILON, delta=delta)[0]
-    return best.release.release(X)[0], best.name
+    return best.release.release(X)[0]
 
 
-def _choice(estimator: Any) -> str:
-    """Return the name of the mechanism of a fit."""
-    release = estimator.mechanism_
-    return str(getattr(release, "noise_name", type(getattr(release, "program", release)).__name__))
+def our_covariance(X: np.ndarray, delta: float = 0.0) -> np.ndarray:
+    return mdp.Covariance(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X).covariance_
 
 
-def our_covariance(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
-    estimator = mdp.Covariance(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X)
-    return estimator.covariance_, _choice(estimator)
+def our_component(X: np.ndarray, delta: float = 0.0) -> np.ndarray:
+    return mdp.PrivatePCA(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X).components_[0]
 
 
-def our_component(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
-    estimator = mdp.PrivatePCA(epsilon=EPSILON, delta=delta, bounds=(-1, 1)).fit(X)
-    return estimator.components_[0], _choice(estimator)
-
-
-def our_line(X: np.ndarray, delta: float = 0.0) -> tuple[np.ndarray, str]:
+def our_line(X: np.ndarray, delta: float = 0.0) -> np.ndarray:
     sides = {"bounds": (-1, 1), "target_bounds": (-1, 1)}
-    ridge = mdp.PrivateRidge(epsilon=EPSILON, delta=delta, **sides).fit(X[:, :-1], X[:, -1])
-    return ridge.predict(X[:, :-1]), _choice(ridge)
+    line = mdp.PrivateRidge(epsilon=EPSILON, delta=delta, **sides)
+    return line.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
 
 
-def ibm_mean(X: np.ndarray) -> tuple[np.ndarray, str]:
+def ibm_mean(X: np.ndarray) -> np.ndarray:
     from diffprivlib import tools
 
-    return tools.mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0), ""
+    return tools.mean(X, epsilon=EPSILON, bounds=(-1, 1), axis=0)
 
 
-def ibm_component(X: np.ndarray) -> tuple[np.ndarray, str]:
+def ibm_component(X: np.ndarray) -> np.ndarray:
     from diffprivlib.models import PCA
 
     # The largest norm of a record, as its documentation says.
     norm = np.sqrt(X.shape[1])
-    return PCA(1, epsilon=EPSILON, bounds=(-1, 1), data_norm=norm).fit(X).components_[0], ""
+    return PCA(1, epsilon=EPSILON, bounds=(-1, 1), data_norm=norm).fit(X).components_[0]
 
 
-def ibm_line(X: np.ndarray) -> tuple[np.ndarray, str]:
+def ibm_line(X: np.ndarray) -> np.ndarray:
     from diffprivlib.models import LinearRegression
 
     line = LinearRegression(epsilon=EPSILON, bounds_X=(-1, 1), bounds_y=(-1, 1))
-    return line.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1]), ""
+    return line.fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
 
 
 def _opendp() -> Any:
@@ -157,7 +150,7 @@ def _opendp() -> Any:
     return dp
 
 
-def open_mean(X: np.ndarray) -> tuple[np.ndarray, str]:
+def open_mean(X: np.ndarray) -> np.ndarray:
     dp = _opendp()
     # The number of records is public. Resizing would double the distance of neighbours.
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(X))
@@ -165,18 +158,18 @@ def open_mean(X: np.ndarray) -> tuple[np.ndarray, str]:
     each = EPSILON / X.shape[1]
     scale = dp.binary_search_param(lambda s: mean >> dp.m.then_laplace(s), d_in=2, d_out=each)
     private = mean >> dp.m.then_laplace(scale)
-    return np.array([private(column.tolist()) for column in X.T]), ""
+    return np.array([private(column.tolist()) for column in X.T])
 
 
-def open_component(X: np.ndarray) -> tuple[np.ndarray, str]:
+def open_component(X: np.ndarray) -> np.ndarray:
     dp = _opendp()
     # Its epsilon is for a record that is added or removed; replacing is both.
     options = {"epsilon": EPSILON / 2, "n_samples": len(X), "n_features": X.shape[1]}
     options |= {"row_norm": float(np.sqrt(X.shape[1])), "n_components": 1}
-    return dp.sklearn.decomposition.PCA(**options).fit(X).components_[0], ""
+    return dp.sklearn.decomposition.PCA(**options).fit(X).components_[0]
 
 
-def open_line(X: np.ndarray) -> tuple[np.ndarray, str]:
+def open_line(X: np.ndarray) -> np.ndarray:
     dp = _opendp()
 
     def line(scale: float) -> Any:
@@ -184,7 +177,7 @@ def open_line(X: np.ndarray) -> tuple[np.ndarray, str]:
         return dp.sklearn.linear_model.LinearRegression(dp.max_divergence(), **options)
 
     scale = dp.binary_search_param(lambda s: line(s).measurement, d_in=2, d_out=EPSILON, T=float)
-    return line(scale).fit(X[:, :-1], X[:, -1]).predict(X[:, :-1]), ""
+    return line(scale).fit(X[:, :-1], X[:, -1]).predict(X[:, :-1])
 
 
 def mean_error(answer: np.ndarray, X: np.ndarray) -> float:
@@ -214,19 +207,15 @@ def line_error(answer: np.ndarray, X: np.ndarray) -> float:
     return float((error - best) / (constant - best))
 
 
-class Question:
-    """A question, its error, the columns that it is about, and who answers it by which function."""
+class Question(NamedTuple):
+    """A question, its error, who answers it by which function, and the columns that it is about."""
 
-    def __init__(
-        self,
-        error: Callable[[np.ndarray, np.ndarray], float],
-        answers: Mapping[str, tuple[str, Answer]],
-        columns: Sequence[int] | slice = slice(None),
-    ) -> None:
-        self.error, self.answers, self.columns = error, answers, columns
+    error: Callable[[np.ndarray, np.ndarray], float]
+    answers: Mapping[str, tuple[str, Answer]]
+    columns: Sequence[int] | slice = slice(None)
 
 
-def ours(function: str, answer: Callable[..., tuple[np.ndarray, str]]) -> dict[str, Any]:
+def ours(function: str, answer: Callable[..., np.ndarray]) -> dict[str, Any]:
     """Return this package's answers without and with a delta, by column."""
     approximate = functools.partial(answer, delta=DELTA)
     return {OURS: (function, answer), APPROXIMATE: (function, approximate)}
@@ -267,18 +256,18 @@ QUESTIONS = {
 
 
 def measured(question: Question, package: str, X: np.ndarray, out: Any) -> None:
-    """Put the errors of several answers, the mechanism, and the CPU ms of the quickest."""
+    """Put the errors of several answers, and the CPU ms of the quickest."""
     warnings.simplefilter("ignore")
-    errors, times, begin, mechanism = [], [], time.monotonic(), ""
+    errors, times, begin = [], [], time.monotonic()
     answer = question.answers[package][1]
     while len(errors) < ANSWERS:
         start = time.process_time()
-        result, mechanism = answer(X.copy())
+        result = answer(X.copy())
         times.append(time.process_time() - start)
         errors.append(question.error(result, X))
         if len(errors) >= ENOUGH and time.monotonic() - begin > PATIENCE / 2:
             break
-    out.put((errors, mechanism, 1e3 * min(times)))
+    out.put((errors, 1e3 * min(times)))
 
 
 def median_interval(errors: Sequence[float]) -> tuple[float, float]:
@@ -307,10 +296,10 @@ def error_rows() -> Iterator[dict[str, object]]:
                 elif process.exitcode:
                     row["note"] = "failed"
                 else:
-                    errors, mechanism, took = out.get()
+                    errors, took = out.get()
                     low, middle, high = np.quantile(errors, [0.1, 0.5, 0.9])
                     row |= {"low": low, "median": middle, "high": high, "cpu_ms": took}
-                    row |= {"answers": len(errors), "mechanism": mechanism}
+                    row["answers"] = len(errors)
                     row["median_low"], row["median_high"] = median_interval(errors)
                 print(row, flush=True)
                 yield row
@@ -335,12 +324,17 @@ def _space(dp: Any) -> tuple[Any, Any]:
     return dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
 
 
-def our_bounds() -> Verdict:
+def refusal(call: Callable[[], object]) -> Verdict:
+    """Return whether a call is refused, and in which words."""
     try:
-        mdp.PrivatePCA().fit(_records())
-    except mdp.InputError as error:
-        return "refused", str(error)
+        call()
+    except Exception as error:
+        return "refused", f"{type(error).__name__}: {str(error).splitlines()[-1].strip()}"
     return "accepted", ""
+
+
+def our_bounds() -> Verdict:
+    return refusal(lambda: mdp.PrivatePCA().fit(_records()))
 
 
 def ibm_bounds() -> Verdict:
@@ -354,11 +348,7 @@ def ibm_bounds() -> Verdict:
 
 def open_bounds() -> Verdict:
     dp = _opendp()
-    try:
-        _space(dp) >> dp.t.then_sum()
-    except Exception as error:
-        return "refused", f"{type(error).__name__}: {str(error).split(chr(10))[-1].strip()}"
-    return "accepted", ""
+    return refusal(lambda: _space(dp) >> dp.t.then_sum())
 
 
 def our_neighbours() -> Verdict:
@@ -370,20 +360,11 @@ def our_neighbours() -> Verdict:
 
 def ibm_neighbours() -> Verdict:
     """Return the relation that a sensitivity implies: a replaced record moves a mean by 1 / n."""
-    from diffprivlib import mechanisms, tools
+    from diffprivlib.tools import utils
 
-    sensitivities, build = [], mechanisms.LaplaceTruncated.__init__
-
-    def record(self: Any, **options: Any) -> None:
-        sensitivities.append(options["sensitivity"])
-        build(self, **options)
-
-    mechanisms.LaplaceTruncated.__init__ = record
-    try:
-        tools.mean(_records(400)[:, 0], epsilon=EPSILON, bounds=(0, 1))
-    finally:
-        mechanisms.LaplaceTruncated.__init__ = build
-    factor = 400 * sensitivities[0]
+    with mock.patch.object(utils, "LaplaceTruncated", wraps=utils.LaplaceTruncated) as noise:
+        utils.mean(_records(400)[:, 0], epsilon=EPSILON, bounds=(0, 1))
+    factor = 400 * noise.call_args.kwargs["sensitivity"]
     return "one record replaced", f"sensitivity of a mean in [0, 1]: {factor:g} / n"
 
 
@@ -408,25 +389,16 @@ def ibm_parts() -> Verdict:
     """Add up what the parts of a regression on one column spend."""
     from diffprivlib.models import linear_regression as regression
 
-    spent: list[float] = []
-    originals = regression.mean, regression._construct_regression_obj
-
-    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*values: Any, **options: Any) -> Any:
-            spent.append(options["epsilon"])
-            return function(*values, **options)
-
-        return call
-
-    regression.mean, regression._construct_regression_obj = map(counted, originals)
-    Z = _records()
-    try:
+    Z, parts = _records(), []
+    with contextlib.ExitStack() as stack:
+        for name in ("mean", "_construct_regression_obj"):
+            part = mock.patch.object(regression, name, wraps=getattr(regression, name))
+            parts.append(stack.enter_context(part))
         line = regression.LinearRegression(epsilon=EPSILON, bounds_X=(0, 1), bounds_y=(0, 1))
         line.fit(Z[:, :1], Z[:, 1])
-    finally:
-        regression.mean, regression._construct_regression_obj = originals
-    words = "not in a regression" if sum(spent) > EPSILON else "yes"
-    return words, f"on one column its parts spend {sum(spent):g} at epsilon 1"
+    total = sum(call.kwargs["epsilon"] for part in parts for call in part.call_args_list)
+    words = "not in a regression" if total > EPSILON else "yes"
+    return words, f"on one column its parts spend {total:g} at epsilon 1"
 
 
 def open_parts() -> Verdict:
@@ -447,63 +419,6 @@ def ibm_sensitivity() -> Verdict:
     # Laplace noise at a third of epsilon and a sensitivity of 1 has a mean size of 3e6.
     words = "too small in a regression" if off < 1 else "not found too small"
     return words, f"a sum of squares at epsilon 1e-6 is off by {off:.2g}"
-
-
-#: Directions of a component, and records along the first axis; one less lie along the second.
-DIRECTIONS, ALONG = 8, 201
-#: Runs of a sampler that the black box may count.
-RUNS = 8000
-
-
-def _moments() -> np.ndarray:
-    """Return the sum of x x^T over these records, whose norm is 1."""
-    return np.diag([ALONG, ALONG - 1.0] + [0.0] * (DIRECTIONS - 2))
-
-
-def component_loss(draw: Callable[[], np.ndarray]) -> Verdict:
-    """Return what a black box proves of a direction's epsilon, which is claimed to be 1.
-
-    In the neighbour one record lies along the second axis in place of the first. That exchanges the
-    axes, so that a draw with its axes exchanged is one on the neighbour.
-    """
-
-    def statistic(count: int, stream: object) -> tuple[np.ndarray, np.ndarray]:
-        squares = np.array([draw() for _ in range(count)]) ** 2
-        ahead = squares[:, 0] - squares[:, 1]
-        return ahead, -ahead
-
-    streams = [np.random.default_rng(0)] * 2
-    proof = blackbox.prove(
-        statistic, claimed_epsilon=EPSILON, delta=0.0, runs=RUNS, streams=streams
-    )
-    words = "refuted" if proof.refuted else "not refuted"
-    return words, f"{proof.runs} draws prove an epsilon of at least {proof.epsilon:.2g}"
-
-
-def our_component_loss() -> Verdict:
-    X = np.repeat(np.eye(DIRECTIONS)[:2], [ALONG, ALONG - 1], axis=0)
-    options = {"epsilon": EPSILON, "delta": 0, "bounds": (-1, 1)}
-    return component_loss(lambda: mdp.PrivatePCA(**options).fit(X).components_[0])
-
-
-def ibm_component_loss() -> Verdict:
-    from diffprivlib.mechanisms import Bingham
-
-    bingham, moments = Bingham(epsilon=EPSILON), _moments()
-    return component_loss(lambda: bingham.randomise(moments))
-
-
-def open_component_loss() -> Verdict:
-    dp = _opendp()
-    from opendp.extras.numpy import _sscp_domain
-    from opendp.extras.sklearn._make_eigenvector import make_private_eigenvector
-
-    size = 2 * ALONG - 1
-    domain = _sscp_domain(num_features=DIRECTIONS, norm=1.0, p=2, size=size, T=float)
-    private = make_private_eigenvector(domain, dp.symmetric_distance(), EPSILON)
-    assert private.map(2) == EPSILON
-    moments = _moments()
-    return component_loss(lambda: np.asarray(private(moments)))
 
 
 def last_bits(draw: Callable[[float], float]) -> Verdict:
@@ -573,11 +488,6 @@ CHECKS: dict[str, dict[str, Callable[[], Verdict]]] = {
     "Neighbours of ε": {OURS: our_neighbours, IBM: ibm_neighbours, OPEN: open_neighbours},
     "Parts spend ε together": {OURS: our_parts, IBM: ibm_parts, OPEN: open_parts},
     "Sensitivity": {IBM: ibm_sensitivity},
-    "ε of 1 of a component": {
-        OURS: our_component_loss,
-        IBM: ibm_component_loss,
-        OPEN: open_component_loss,
-    },
     "Last bits of Laplace noise": {OURS: our_bits, IBM: ibm_bits, OPEN: open_bits},
     "Equal fits answered": {OURS: our_fits, IBM: ibm_fits, OPEN: open_fits},
 }
@@ -599,61 +509,58 @@ def promise_rows() -> Iterator[dict[str, object]]:
 Rows = Sequence[Mapping[str, str]]
 
 
-def error_table(rows: Rows) -> str:
-    """Return the errors in Markdown, by question and file."""
-    by_case: dict[tuple[str, str], dict[str, str]] = {}
+def table(
+    rows: Rows,
+    header: Sequence[str],
+    line: Callable[[Mapping[str, str]], tuple[str, ...]],
+    cell: Callable[[Mapping[str, str]], str],
+    empty: str,
+) -> str:
+    """Return rows in Markdown: lines by the names that they share, a column for each package."""
+    cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        cells = by_case.setdefault((row["question"], f"{row['file']} ({row['records']})"), {})
-        cells[row["package"]] = row["note"] or " ".join(
-            [
-                _short(row["median"]),
-                f"({_short(row['median_low'])} to {_short(row['median_high'])})",
-            ]
-        )
-    lines = [
-        [question, file, *(cells.get(package, MISSING) for package in COLUMNS)]
-        for (question, file), cells in by_case.items()
-    ]
-    return _markdown(["Question", "File (records)", *_names(rows)], lines)
-
-
-def promise_table(rows: Rows) -> str:
-    """Return the promises in Markdown."""
-    by_promise: dict[str, dict[str, str]] = {}
-    for row in rows:
-        words = "; ".join(filter(None, [row["verdict"], row["evidence"]]))
-        by_promise.setdefault(row["promise"], {})[row["package"]] = words
-    lines = [
-        [promise, *(cells.get(package, "") for package in (OURS, IBM, OPEN))]
-        for promise, cells in by_promise.items()
-    ]
-    return _markdown(["", *_names(rows)], lines)
-
-
-def _names(rows: Rows) -> list[str]:
+        cells.setdefault(line(row), {})[row["package"]] = cell(row)
     versions = {row["package"]: row["version"] for row in rows}
-    titles = {OPEN: f"OpenDP {versions[OPEN]}", APPROXIMATE: f"matrixdp, δ = {DELTA:g}"}
-    columns = [package for package in COLUMNS if package in versions]
-    return [titles.get(package, f"{package} {versions[package]}") for package in columns]
+    packages = [package for package in COLUMNS if package in versions]
+    titles = {package: f"{package} {versions[package]}" for package in packages}
+    names = {**titles, OPEN: f"OpenDP {versions[OPEN]}", APPROXIMATE: f"matrixdp, δ = {DELTA:g}"}
+    lines = [
+        [*header, *(names[package] for package in packages)],
+        ["---"] * (len(header) + len(packages)),
+        *([*key, *(by.get(package, empty) for package in packages)] for key, by in cells.items()),
+    ]
+    return "".join(f"| {' | '.join(parts)} |\n" for parts in lines)
 
 
-def _short(number: str) -> str:
-    return f"{float(number):.2g}" if number else ""
+def error_cell(row: Mapping[str, str]) -> str:
+    """Return a median and its interval, or why there is none."""
+    if row["note"]:
+        return row["note"]
+    median, low, high = (f"{float(row[f'median{end}']):.2g}" for end in ("", "_low", "_high"))
+    return f"{median} ({low} to {high})"
 
 
-def _markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [header, ["---"] * len(header), *lines]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+def promise_cell(row: Mapping[str, str]) -> str:
+    """Return a verdict, and what it rests on."""
+    return "; ".join(filter(None, [row["verdict"], row["evidence"]]))
 
 
 def page(text: str) -> str:
     """Return docs/peers.md with the tables of the two files in their places."""
-    errors, promises = (_read(path) for path in (ERRORS, PROMISES))
-    tables = {"errors": error_table(errors), "promises": promise_table(promises)}
-    for name, table in tables.items():
+    tables = {
+        "errors": table(
+            _read(ERRORS),
+            ["Question", "File (records)"],
+            lambda row: (row["question"], f"{row['file']} ({row['records']})"),
+            error_cell,
+            "none",
+        ),
+        "promises": table(_read(PROMISES), [""], lambda row: (row["promise"],), promise_cell, ""),
+    }
+    for name, part in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(start)
-        text = before + start + "\n" + table + "\n" + end + rest.partition(end)[2]
+        text = before + start + "\n" + part + "\n" + end + rest.partition(end)[2]
     return text
 
 

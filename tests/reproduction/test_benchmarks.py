@@ -30,7 +30,7 @@ def practice_peers(script, monkeypatch):
     for question in script.QUESTIONS.values():
         for package in (script.OURS, script.APPROXIMATE):
             script.measured(question, package, records[:, question.columns], out)
-            errors, _, milliseconds = out.get()
+            errors, milliseconds = out.get()
             yield from (*errors, milliseconds)
 
 
