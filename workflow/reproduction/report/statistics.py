@@ -32,6 +32,9 @@ ROUNDING = 1e-12
 #: Verdict on a mean that does not differ from the published one by more than both intervals allow.
 WITHIN = "within"
 
+#: Loss, 0 without privacy and 1 for the baseline, at which a price is read off.
+SHARE = 0.5
+
 #: Number of resamples of the bootstrap.
 RESAMPLES = 1000
 
@@ -83,8 +86,8 @@ def exceeds(actual: Any, claimed_epsilon: Any) -> Any:
     return actual > claimed_epsilon * (1 + 1e-6)
 
 
-def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
-    """Return the smallest epsilon from which on a loss is at most ``share``.
+def price(epsilon: ArrayLike, loss: ArrayLike) -> Any:
+    """Return the smallest epsilon from which on a loss is at most ``SHARE``.
 
     The loss is 0 without privacy and 1 for the baseline. It belongs to at least one epsilon, in any
     order. The result is interpolated in the logarithm of epsilon. It is 0 if the loss is small
@@ -97,13 +100,13 @@ def price(epsilon: ArrayLike, loss: ArrayLike, share: float = 0.5) -> Any:
     order = np.argsort(np.asarray(epsilon), kind="stable")
     x, y = (np.asarray(values, dtype=float)[order] for values in (epsilon, loss))
     curves = y.reshape(len(x), -1)
-    above = curves > share
+    above = curves > SHARE
     last = len(x) - 1 - above[::-1].argmax(axis=0)
     left, right = np.maximum(np.minimum(last, len(x) - 2), 0), np.minimum(last + 1, len(x) - 1)
     each = np.arange(curves.shape[1])
-    # A curve that never crosses the share has no part; it is replaced below.
+    # A curve that never crosses it has no part; it is replaced below.
     with np.errstate(all="ignore"):
-        part = (curves[left, each] - share) / (curves[left, each] - curves[right, each])
+        part = (curves[left, each] - SHARE) / (curves[left, each] - curves[right, each])
         result = np.exp(np.log(x[left]) + part * np.log(x[right] / x[left]))
     result = np.where(above[-1], np.inf, np.where(above.any(axis=0), result, 0.0))
     return result if y.ndim > 1 else float(result[0])

@@ -51,7 +51,7 @@ def controlled(claims: pd.DataFrame) -> dict[str, int]:
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
     """Return one claim per deciding fact, without claims that are the same as another one."""
-    return claims[~claims["same_as"].isin(claims["id"])] if "same_as" in claims else claims
+    return claims[~claims["same_as"].isin(claims["id"])]
 
 
 def word(verdict: str) -> str:

@@ -60,13 +60,13 @@ def mechanism_label(rows: pd.DataFrame) -> str:
     return label + (f" ({words})" if words else "")
 
 
-def count(number: float, digits: int = 2) -> str:
-    """Return a number for a picture: few digits, commas at thousands, millions in words."""
+def count(number: float) -> str:
+    """Return a number for a picture: two digits, commas at thousands, millions in words."""
     for size, word in ((1e9, " billion"), (1e6, " million")):
         if number >= size:
-            return markup.short(number / size, digits) + word
-    rounded = float(f"{number:.{digits}g}")
-    return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(number, digits)
+            return markup.short(number / size, 2) + word
+    rounded = float(f"{number:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(number, 2)
 
 
 def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -28,7 +28,7 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     decides count once.
     """
     rows = claims.ledger(table).assign(word=table["verdict"].map(word))
-    rows["same_as"] = table["same_as"].fillna("") if "same_as" in table else ""
+    rows["same_as"] = table["same_as"].fillna("")
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
