@@ -88,8 +88,8 @@ class Audit(abc.ABC):
     """An audit of a release.
 
     Attributes:
-        tool: method of the verdict: ``exact curve``, ``maximal loss``, ``log density``,
-            ``composition`` or ``black box``.
+        tool: method of the verdict: ``exact curve``, ``maximal loss``, ``composition``, or in the
+            negative control ``black box``.
         release: the audited release.
         attained: epsilon at the claimed delta that some neighbours attain.
         bound: upper bound on epsilon for all neighbours; equal to ``attained`` where exact.
