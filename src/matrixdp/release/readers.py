@@ -57,7 +57,10 @@ _ERRORS = {
         "save it as UTF-8, with line feeds at the ends of lines",
     ),
     "unexpected end": ("quotes that do not close", "close them, and double a quote within quotes"),
-    "field larger": ("quotes that do not close", "close them, and double a quote within quotes"),
+    "field larger": (
+        "a value of more than 131,072 characters, or quotes that do not close",
+        "shorten it, or close them, and double a quote within quotes",
+    ),
     "expected after": ("text after closing quotes", "double a quote within quotes"),
 }
 #: The line by which a spreadsheet states a separator.
@@ -372,9 +375,12 @@ def _places(
         if not header:
             raise InputError(f"{path} is empty; give a file of records with the column {name!r}")
         if name not in header:
-            # Quote only a header cell that is close to the public name: the line may be a record.
+            # The line may be a record. So quote a cell only if it is the public name but for how
+            # it is written, or one near it in a line that has another public name.
             alike = [label for label in header if _plain(label) == _plain(name)]
-            near = alike or difflib.get_close_matches(name, header, n=1, cutoff=0.8)
+            near = alike
+            if not near and {*names} & {*header}:
+                near = difflib.get_close_matches(name, header, n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
             if kind == "column number":
                 hint = "columns of an array go by their numbers from 0"

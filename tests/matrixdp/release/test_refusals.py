@@ -266,6 +266,8 @@ CONTENTS = [
     ("age,income\n1,2\n", "", "people.csv has 1 record, and the specification says rec"),
     ("age,income\n" + "1,2\n" * 401 + "\n\n", "", "has 401 records, and the specif"),
     ("age,incom\n1,2\n", "", "did you mean 'incom'"),
+    # Without any of the names it may be a record.
+    ("agee,incom\n1,2\n", "", "among 2 column names; correct the name, or the file"),
     ("smith\n1\n", "", "no 'age' among 1 column name; correct"),
     ("smith,jones\n1,2\n", "", "no 'age' among 2 column names; correct"),
     ("71,52000\n1,2\n", "", "has numbers alone in its first line; write the names"),
@@ -297,6 +299,7 @@ CONTENTS = [
     (TEXT.encode("utf-16-le"), "", "zero bytes in its first line; save it as UTF-8"),
     (TEXT.replace("0\n", "0\xe9\n").encode("latin-1"), "", "; save it as UTF-8"),
     (f'{TEXT}"20', "", "quotes that do not close in line 402; close them"),
+    (f"age,income,note\n1,2,{'x' * 140_000}\n", "", "a value of more than 131,072 characters, or"),
     (TEXT.replace("20.5", '"20".5', 1), "", "text after closing quotes in line 2"),
     ("version https://git-lfs.github.com/spec/v1\n", "", "by `git lfs pull`"),
     ("<!DOCTYPE html>\n<title>", "", "is a web page by its content; download the"),
