@@ -32,7 +32,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds, Output, words
-from matrixdp.release.outputs.output import DOUBTS, TOO_SMALL, UNCLIPPED
+from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
@@ -311,11 +311,11 @@ def _notes(
     """
     if isinstance(spec.output, Bounds):
         return provenance.failure(rows)
-    notes, left_out = [], spec.leaves_missing_out
-    if missing.can_occur(spec.file) and (left_out or not np.isnan(spec.fill).any()):
-        notes.append(missing.describe_fill(spec.output.columns, spec.fill, left_out=left_out))
-    if spec.output.root and "radius_in_half_ranges" in details:
-        notes.append(TOO_SMALL)
+    notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
+    if fills and missing.can_occur(spec.file):
+        notes.append(statement["rule_for_missing_values"])
+    if spec.output.root and details.get("clipping") == SHRUNK:
+        notes.append(SHRUNK)
     if found := provenance.describe(statement):
         notes.append(found)
     if clipped := details.get(UNCLIPPED, {}):

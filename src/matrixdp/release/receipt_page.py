@@ -130,14 +130,7 @@ def _chance(delta: float) -> str:
 
 def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on missing and extreme values."""
-    missing, bounds = statement["missing"], _bounds(statement)
-    if isinstance(missing, Mapping):
-        value = _fill(missing, bounds)
-        yield f"a missing value counted as {value}; how many there were is not said."
-    elif missing == "refused":
-        yield "a missing value would have ended the release."
-    else:
-        yield f"{statement['rule_for_missing_values']}."
+    yield f"{statement['rule_for_missing_values']}."
     if "max_norm" in statement:
         yield f"A record longer than {_number(statement['max_norm'])} was shortened to that."
     if "bounds" not in statement:
@@ -147,21 +140,6 @@ def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
         yield f"{found[0].upper()}{found[1:]}."
     if beyond := statement["beyond_bounds"]:
         yield f"{beyond[0].upper()}{beyond[1:]}."
-
-
-def _fill(missing: Mapping[str, Any], bounds: Mapping[str, Any]) -> str:
-    """Return in words what a missing value of each column counted as."""
-    if all(_is_middle(value, bounds[name]) for name, value in missing.items()):
-        return "the middle of its bounds"
-    if len(missing) > _MOST:
-        return "the JSON says for its column"
-    return ", ".join(f"{_text(name)} {_number(value)}" for name, value in missing.items())
-
-
-def _is_middle(value: Any, sides: Any) -> bool:
-    if isinstance(value, str) or isinstance(sides, str):
-        return False
-    return math.isclose(value, sum(sides) / 2, rel_tol=1e-9, abs_tol=1e-9 * (sides[1] - sides[0]))
 
 
 def _bounds(statement: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -28,11 +28,11 @@ PEOPLE = {"person": "who", "per_person": 2, "adjacency": "add_or_remove"}
 LINE = {"query": "regression", "target": "income"}
 #: Requests, and words of their pages beside those of every page.
 PAGES = [
-    ({}, ["a missing value would have ended the release"]),
+    ({}, ["a missing value ends the release"]),
     ({"query": "records"}, []),
-    ({"query": "second_moments", "missing": "middle"}, ["counted as the middle of its bounds;"]),
+    ({"query": "second_moments", "missing": "middle"}, ["counts as age 60, income 100000, towards which"]),
     ({"query": "covariance", "mechanism": "clipped", "label": "again"}, ['"again"']),
-    ({**LINE, "adjacency": "add_or_remove", "missing": {"age": 40}}, ["age 40, income 100,000;"]),
+    ({**LINE, "adjacency": "add_or_remove", "missing": {"age": 40}}, ["age 40, income 100000, towards"]),
     ({**LINE, "mechanism": "clipped", "delta": 1e-4}, ["**Delta is 0.0001:** "]),
     ({"query": "components", "max_norm": 1e5}, []),
     ({"epsilon": 12.0}, ["**Caution:** epsilon is 12"]),

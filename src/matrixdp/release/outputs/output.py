@@ -59,16 +59,12 @@ CLIPPING = (
     "records are shrunk to a radius that is chosen in private, see the details; what this takes "
     "from long records is no noise, and no interval covers it"
 )
-#: Notes of the details on the effect of the radius.
+#: Notes beside an answer on the effect of the radius.
 SHRUNK = (
-    "records beyond the radius are shrunk to it, which makes variances, eigenvalues and mean "
-    "squares too small; the noisy share of these records does not bound by how much"
-)
-#: What is said of numbers that a radius may make smaller.
-TOO_SMALL = (
-    "records beyond a radius that was found in private are shrunk to it: where their noisy share, "
-    "which is in the details, is large, these numbers may be several times too small; mechanism = "
-    '"analyze_gauss" has more noise and none of this'
+    "records beyond the private radius are shrunk to it, which makes variances, eigenvalues and "
+    "mean squares too small, perhaps several times; the noisy share of these records, in the "
+    'details, does not bound by how much; mechanism = "analyze_gauss" has more noise and none of '
+    "this"
 )
 WHOLE = "none: the radius holds all records within the public bounds"
 
