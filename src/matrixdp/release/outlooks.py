@@ -19,7 +19,7 @@ of the least regret.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,11 +28,14 @@ from scipy.special import ndtr
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import ShellQuery
-from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.mechanisms.moments import MeanCovariance, unprojected, with_constant
+from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.release import compositions
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
+from matrixdp.release.uncertainty import MomentNoise
 
 #: Difference of regrets that decides nothing; that of simulated medians is about as large.
 TIE = 0.02
@@ -91,7 +94,8 @@ def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tupl
     for share in FILLS:
         rows = box.middle + half * (share * uniform - (1 - share) / 2)
         records = (rows - output.middle) / output.half
-        result.append(output.loss(rows, *_estimates(output, release, records)))
+        answers = [output.answer(noisy) for noisy in _simulated(output, release, records)]
+        result.append(output.loss(rows, np.array(answers)))
     return tuple(result)
 
 
@@ -105,14 +109,10 @@ def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 
-def _estimates(
+def _simulated(
     output: Output, release: AdditiveMechanism | ComposedMoments, records: Array
-) -> tuple[MeanCovariance, Array]:
-    """Return noisy means and covariances, or moments about zero, as the noise left them.
-
-    There are as many as time and memory allow. The second array has the standard deviation of the
-    moments' noise (draws,).
-    """
+) -> Iterator[Noisy]:
+    """Yield what simulated releases give, as many as time and memory allow."""
     if output.about_mean and isinstance(release, AdditiveMechanism):
         records = with_constant(records)
     draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
@@ -120,16 +120,13 @@ def _estimates(
     if isinstance(release, ComposedMoments):
         sample = _Sample(records.T, times=release.query.n_records / len(records))
         ask = drawing(stream)
-        outcomes = [release.program.run(sample, ask) for _ in range(draws)]
-        moments = np.array([outcome.moments / outcome.weight for outcome in outcomes])
-        centres, weights = (
-            np.array([getattr(outcome, name) for outcome in outcomes])
-            for name in ("centre", "weight")
-        )
-        deviations = np.array([release.radii[outcome.number].noise_std for outcome in outcomes])
-        return MeanCovariance(centres, moments, weights), deviations
-    noisy = records.T @ records / len(records) + release.noise.sample(stream, draws)
-    estimate = MeanCovariance(np.zeros(noisy.shape[:2]), noisy, np.ones(draws))
-    if output.about_mean:
-        estimate = unprojected(noisy, weighted=release.query.private_count)
-    return estimate, np.full(draws, release.noise_std)
+        for _ in range(draws):
+            chosen = release.program.run(sample, ask)
+            part = release.radii[chosen.number]
+            of_part = chosen.moments, part.noise_std, part.query.domain.radius
+            outcome = Outcome(*of_part, chosen.centre, release.centre_std, chosen.weight)
+            yield compositions.noisy(output, release, outcome)
+        return
+    exact, noise = records.T @ records / len(records), MomentNoise(release)
+    for drawn in release.noise.sample(stream, draws):
+        yield output.noisy(noise, exact + drawn)

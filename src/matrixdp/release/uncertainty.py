@@ -50,8 +50,7 @@ class MomentNoise:
 
     def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
         self.release, self._mean_std = release, mean_std
-        self._rounding_factor, size = release.rounding_factor, release.noise.shape[0]
-        self._draws = int(np.clip(_WORK / size**3, _LEAST_DRAWS, _DRAWS))
+        self._draws = int(np.clip(_WORK / release.noise.shape[0] ** 3, _LEAST_DRAWS, _DRAWS))
 
     def _blocks(self) -> Iterable[tuple[Array, Array]]:
         """Return :meth:`_draw_blocks`; what fits in memory is drawn once."""
@@ -69,7 +68,7 @@ class MomentNoise:
         columns = np.delete(np.arange(shape[0]), CONSTANT)
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
-            moments = self.release.noise.sample(stream, count) * self._rounding_factor
+            moments = self.release.noise.sample(stream, count) * self.release.rounding_factor
             if self._mean_std is None:
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
             else:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, possible
@@ -84,10 +83,9 @@ class Components(AboutMean):
         """Squared half ranges of the columns."""
         return np.ones(len(self.half))
 
-    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+    def loss(self, rows: Array, answers: Array) -> float:
         """Return the share of the first component's variance that is lost."""
-        exact = exact_covariance((rows - self.middle) / self.half)
-        first = np.linalg.eigh(positive(estimate.covariance))[1][..., -1]
+        exact, first = exact_covariance(rows / self.half), answers[:, 0, len(self.headers) :]
         part = np.einsum("ti,ij,tj->t", first, exact, first)
         return float(1 - np.median(part) / np.linalg.eigvalsh(exact)[-1])
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, possible
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import NEAREST
@@ -65,7 +64,7 @@ class Covariance(AboutMean):
             return {KEY: means, ALONE: covariances}
         return {KEY: means | covariances}
 
-    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+    def loss(self, rows: Array, answers: Array) -> float:
         """Return the Frobenius norm of the error, over that of the exact covariance."""
-        exact = exact_covariance((rows - self.middle) / self.half)
-        return relative_error(positive(estimate.covariance) - exact, exact)
+        exact = exact_covariance(rows / self.half)
+        return relative_error(answers[..., 1:] / np.outer(self.half, self.half) - exact, exact)

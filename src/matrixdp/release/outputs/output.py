@@ -17,7 +17,7 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance, with_constant
+from matrixdp.mechanisms.moments import CONSTANT, with_constant
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
@@ -428,15 +428,8 @@ class Output(abc.ABC):
 
     # --- What noise takes from it, simulated -----------------------------------------------------
 
-    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
-        """Return the median loss of simulated releases of records (k, m) in their own units.
-
-        Args:
-            rows: the records.
-            estimate: noisy means (draws, m) and covariances, or second moments, (draws, m, m) in
-                half ranges, as the noise left them.
-            std: standard deviation of the noise of moments, (draws,).
-        """
+    def loss(self, rows: Array, answers: Array) -> float:
+        """Return the median loss of simulated answers (draws, ...) of records (k, m)."""
         raise NotImplementedError
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.moments import MeanCovariance, positive, regression
+from matrixdp.mechanisms.moments import MeanCovariance, regression
 from matrixdp.mechanisms.ridge import moments_ridge
 from matrixdp.privacy.domain import Ball
 from matrixdp.release.comparison import Option
@@ -150,11 +150,10 @@ class Regression(AboutMean):
             return "what the noise means for predictions cannot be said from max_norm alone"
         return f"noise of {option.error:.2%} of the largest second moments within the bounds"
 
-    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+    def loss(self, rows: Array, answers: Array) -> float:
         """Return how much of R^2 is lost."""
-        projected = estimate._replace(covariance=positive(estimate.covariance))
-        slopes, offsets = self.line(projected, std)
-        squares = (rows[:, -1, None] - rows[:, :-1] @ slopes.T - offsets) ** 2
+        lines = answers[:, 0]
+        squares = (rows[:, -1, None] - rows[:, :-1] @ lines[:, :-1].T - lines[:, -1]) ** 2
         return float(np.median(squares.mean(axis=0)) / rows[:, -1].var() - (1 - EXPLAINED))
 
     @property

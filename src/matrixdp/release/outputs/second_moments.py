@@ -9,7 +9,6 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.moments import MeanCovariance
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release.outputs.noisy import Noisy
@@ -71,11 +70,11 @@ class SecondMoments(Products):
         key = f"{ALONE if shrinks else KEY}_plus_or_minus"
         return {key: table(self.columns, widths)}
 
-    def loss(self, rows: Array, estimate: MeanCovariance, std: Array) -> float:
+    def loss(self, rows: Array, answers: Array) -> float:
         """Return the Frobenius norm of the error, over that of the exact matrix."""
         records = rows / self.half
         exact = records.T @ records / len(records)
-        return relative_error(estimate.covariance - exact, exact)
+        return relative_error(answers / np.outer(self.half, self.half) - exact, exact)
 
 
 def relative_error(errors: Array, exact: Array) -> float:
