@@ -30,9 +30,15 @@ LINE = {"query": "regression", "target": "income"}
 PAGES = [
     ({}, ["a missing value ends the release"]),
     ({"query": "records"}, []),
-    ({"query": "second_moments", "missing": "middle"}, ["counts as age 60, income 100000, towards which"]),
+    (
+        {"query": "second_moments", "missing": "middle"},
+        ["counts as age 60, income 100000, towards which"],
+    ),
     ({"query": "covariance", "mechanism": "clipped", "label": "again"}, ['"again"']),
-    ({**LINE, "adjacency": "add_or_remove", "missing": {"age": 40}}, ["age 40, income 100000, towards"]),
+    (
+        {**LINE, "adjacency": "add_or_remove", "missing": {"age": 40}},
+        ["age 40, income 100000, towards"],
+    ),
     ({**LINE, "mechanism": "clipped", "delta": 1e-4}, ["**Delta is 0.0001:** "]),
     ({"query": "components", "max_norm": 1e5}, []),
     ({"epsilon": 12.0}, ["**Caution:** epsilon is 12"]),
