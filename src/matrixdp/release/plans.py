@@ -154,7 +154,7 @@ class Plan:
         texts = Answer(spec.output.name, [], [], {}, statement).files()
         sizes = {name: len(text.encode()) for name, text in texts.items()}
         sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * option.release.numbers
-        sizes[roles["details"]] = _FILE + entries
+        sizes[roles["details"]] = _FILE + entries * (not isinstance(spec.output, Bounds))
         return _Pending(statement, sizes, finish)
 
     def _charge(
