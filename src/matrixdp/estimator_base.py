@@ -19,11 +19,11 @@ from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.domain import Box
-from matrixdp.release import bounds, compositions, ledger
+from matrixdp.release import bounds, compositions, ledger, receipt
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_selection, without_values
+from matrixdp.release.fits import warn_of_selection, warn_of_weakness, without_values
 from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
@@ -195,6 +195,7 @@ class Private(BaseEstimator):
 
         choice, draw = retried(attempt)
         self.mechanism_ = choice.release
+        warn_of_weakness(receipt.cautions(choice.spec))
         return choice.output, draw()
 
     def _spend(self, choice: Plan) -> None:

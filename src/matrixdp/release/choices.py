@@ -94,6 +94,9 @@ def _usable(spec: Specification) -> float:
 
 def by_noise(spec: Specification) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
+    name = spec.output.mechanism
+    if not spec.delta and name not in (RECOMMENDED, "laplace"):
+        raise InputError(f"delta is 0, and {name} needs one; state a delta, or take laplace")
     delta = _usable(spec)
     if isinstance(spec.output, Bounds):
         ranking = _of_bounds(spec, delta)

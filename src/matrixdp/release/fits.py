@@ -77,6 +77,16 @@ class ExactScoreWarning(UserWarning):
     """A score of private records is computed without noise, and no epsilon covers it."""
 
 
+class WeakGuaranteeWarning(UserWarning):
+    """A guarantee promises next to nothing, as its epsilon or its delta is large."""
+
+
+def warn_of_weakness(cautions: Sequence[str]) -> None:
+    """Warn who calls ``fit`` of what receipts of other doors caution about."""
+    for caution in cautions:
+        warnings.warn(caution, WeakGuaranteeWarning, stacklevel=4)
+
+
 class UselessWarning(UserWarning):
     """Noise may be all there is in a number that an estimator released."""
 

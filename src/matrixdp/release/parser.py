@@ -24,7 +24,7 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.release import ledger, missing, readers, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
-from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
+from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.people import People
 from matrixdp.release.specification import Specification
 
@@ -217,7 +217,7 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
         names = _columns(output_type, target, [*values["bounds"]])
         box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
     _check_texts(names)
-    mechanism = _mechanism(output_type, values["mechanism"], delta)
+    mechanism = _mechanism(output_type, values["mechanism"])
     people = _people(table, values, names)
     number = values["number"] or len(names)
     if number > len(names):
@@ -317,15 +317,13 @@ def _columns(output_type: type[Output], target: str, names: list[str]) -> list[s
     return [name for name in names if name != target] + [target] * bool(target)
 
 
-def _mechanism(output_type: type[Output], mechanism: str, delta: float) -> str:
-    """Return the name of a mechanism that answers this output at this delta."""
+def _mechanism(output_type: type[Output], mechanism: str) -> str:
+    """Return the name of a mechanism that answers this output."""
     if mechanism in SYMMETRIC and output_type.query_type is not SecondMomentQuery:
         raise InputError(
             f"mechanism is {mechanism!r}, which answers queries on second moments alone; take "
             f"laplace or gaussian for the query {output_type.name!r}"
         )
-    if not delta and mechanism not in (RECOMMENDED, "laplace"):
-        raise InputError(f"delta is 0, and {mechanism} needs one; state a delta, or take laplace")
     return mechanism
 
 

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import re
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
@@ -224,6 +225,31 @@ def test_one_request_has_one_mechanism_and_one_refusal_at_every_door(
         else:
             assert type(one) is type(option.release), door
             assert one.mu == option.release.mu, door
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"epsilon": 12.0, "delta": 0.05},
+        *({"delta": 0.0, "mechanism": name} for name in ("gaussian", "analyze_gauss", "clipped")),
+    ],
+)
+def test_an_estimator_cautions_and_refuses_as_a_release_does(keys):
+    estimators = pytest.importorskip("matrixdp.estimators", exc_type=ImportError)
+    keys = {"epsilon": 1.0, "bounds": (0, 1), "even_if_useless": True, "missing": "refuse", **keys}
+    rows = np.zeros((30, 3))
+    release = attempt(lambda: mdp.make_release(rows, query="covariance", **keys).notes)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = attempt(lambda: estimators.Covariance(**keys).fit(rows))
+    if keys["delta"]:
+        sentences = {str(one.message) for one in caught}
+        cautions = {note for note in release if "delta is" in note or "epsilon is" in note}
+        assert len(cautions) == 4
+        assert cautions <= sentences
+    else:
+        assert fit == release
+        assert "needs one; state a delta, or take laplace" in fit
 
 
 def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
