@@ -156,7 +156,7 @@ def honest_cells() -> Iterator[Cell]:
     approximate = (
         mdp.Gaussian(),
         mdp.DirectionalGaussian(),
-        mdp.AnalyzeGauss("2014"),
+        mdp.AnalyzeGauss(),
     )
     for query in QUERIES.values():
         for relation in ("replace", "zero_out"):

@@ -162,7 +162,7 @@ def clipped_moments(trials: int, m: int, n: int, shared: bool, target: float) ->
         trials * m * m,
         release(ClippedMoments()),
         target,
-        instead=release(AnalyzeGauss("analytic")),
+        instead=release(AnalyzeGauss()),
     )
 
 

@@ -74,8 +74,6 @@ QUERIES = [
 TURNED = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
 #: Mechanisms at parameters that are not their default, or have none.
 OTHERS = [
-    Gaussian("2006"),
-    Gaussian("2014"),
     DirectionalGaussian(weights=(1.0, 2.0, 3.0)),
     DirectionalGaussian(directions=TURNED),
     MinMaxScaled(Gaussian()),

@@ -30,6 +30,7 @@ MODULES = {
     "matrixdp.privacy.domain",
     "matrixdp.privacy.present",
     "matrixdp.privacy.sensitivity",
+    "matrixdp.privacy.sizes",
 }
 
 #: Audits, ``module:function``, of classes of adopted modules, ``module:name``.

@@ -15,9 +15,9 @@ import refusals
 
 import matrixdp as mdp
 from matrixdp import checks
-from matrixdp.mechanisms import centred, clipped, histogram
+from matrixdp.mechanisms import centred, clipped
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.privacy import exact_sums, gaussian_dp, present, sensitivity
+from matrixdp.privacy import exact_sums, gaussian_dp, present, sensitivity, sizes
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -114,7 +114,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, centred, clipped, histogram, present, sensitivity)
+    modules = (mechanismqueries, centred, clipped, present, sensitivity, sizes)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,

@@ -14,7 +14,16 @@ from reproduction.experiments import schemes
 from reproduction.experiments.schemes.features import Features
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.tasks import components, regression
-from reproduction.mechanisms import adassp, allocation, directional, directions, jl, mvg
+from reproduction.mechanisms import (
+    adassp,
+    allocation,
+    clipped,
+    directional,
+    directions,
+    gaussian,
+    jl,
+    mvg,
+)
 from reproduction.privacy import accountants, banded, generalized_gamma, kov, sampling, sketching
 
 TABLES = Path(__file__).with_name("calls.toml")
@@ -42,7 +51,8 @@ def gamma_scale(**changes):
     return generalized_gamma.scale(**words | changes)
 
 
-MODULES = (adassp, allocation, components, directional, directions, jl, mvg, regression, scaled)
+MODULES = (adassp, allocation, clipped, components, directional, directions, gaussian, jl, mvg)
+MODULES += (regression, scaled)
 PLAIN = (accountants, banded, kov, mdp, sampling, schemes, sketching)
 NAMES = {name: value for module in MODULES for name, value in vars(module).items()}
 NAMES |= {module.__name__.rpartition(".")[2]: module for module in PLAIN}

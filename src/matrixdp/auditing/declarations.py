@@ -21,13 +21,10 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
-from matrixdp.noise.distributions import GaussianDistribution
-from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import RecordsQuery
 
-#: Numbers of coloured unit vectors, by which a class's noise is measured exactly, and draws by
-#: which it is measured beyond.
-EXACT, DRAWS = 2e7, 400
+#: Draws by which a class's noise is measured.
+DRAWS = 400
 
 #: Largest factor between the deviation of that many draws and the true one, of noise that is not
 #: Gaussian.
@@ -103,14 +100,6 @@ def deviation(release: AdditiveMechanism, stream: np.random.Generator) -> Deviat
     noise = release.noise
     if library.owns(release) and not np.isnan(exact := proofs.deviation(noise)):
         return Deviation(exact, exact)
-    size = float(np.prod(noise.shape))
-    if library.owns(release) and isinstance(noise, Noise | GaussianDistribution):
-        entries = noise.whiten(np.zeros(noise.shape)).size
-        if entries * size <= EXACT:
-            squares = sum(float((noise.colour(unit) ** 2).sum()) for unit in np.eye(entries))
-            # Laplace numbers of scale 1 have variance 2.
-            exact = float(np.sqrt(squares / size * (1 if is_gaussian(noise) else 2)))
-            return Deviation(exact, exact)
     value = _value(release)
     sample = release.simulate(value, stream, DRAWS) - value
     mean = float(np.sqrt((sample**2).mean()))

@@ -1,9 +1,8 @@
 """The audit of a calibrated mechanism of another author: as functions, by all doors to its noise.
 
-Nothing that a class says of itself counts for it. What a user calls is run: ``release``, and where
-it has one ``simulate`` and the noise's ``sample``, whose draws can be replayed. A program of parts
-is replayed with the same noisy answers. What a class declares beside its claim is held to what is
-attained.
+Nothing that a class says of itself counts for it. What a user calls is run: ``release``, and
+``simulate``, whose draws can be replayed. A program of parts is replayed with the same noisy
+answers. What a class declares beside its claim is held to what is attained.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from matrixdp import library
 from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.audit import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import Findings, columns, examine, largest
@@ -36,20 +36,15 @@ def doors(release: CalibratedMechanism) -> dict[str, Runs]:
 
     def simulate(records: Array, generators: Generators) -> Array:
         value = query.value(records.T)
+        if library.plain(release):
+            # All that draws is the library's, whose draws of one call are independent.
+            return release.simulate(value, generators[0], len(generators))
         return np.concatenate([release.simulate(value, one, 1) for one in generators])
-
-    def sample(records: Array, generators: Generators) -> Array:
-        assert isinstance(release, AdditiveMechanism)
-        value, noise = query.value(records.T), release.noise
-        return np.concatenate([value + noise.sample(one, 1) for one in generators])
 
     def real(records: Array) -> Array:
         return release.release(records)  # type: ignore[attr-defined]
 
     result = {"simulate": _runs(simulate)}
-    if isinstance(release, AdditiveMechanism) and release.drawn_white:
-        # No release uses it, and a study may.
-        result["noise.sample"] = _runs(sample)
     if hasattr(release, "release"):
         result["release"] = Runs(real, slow=True)
     return result

@@ -56,7 +56,7 @@ def chosen(
     full[0, 0] = radius
     counted = shells(full, radius, count)
     mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
-    parts = [audit_of(release.release_at(number)[1], stream) for number in range(count)]
+    parts = [audit_of(release.release_at(number), stream) for number in range(count)]
     rest = max(part.mu for part in parts)
     return ComposedAudit(release, [*mus, rest], parts[0], proven)
 
@@ -133,7 +133,7 @@ def _candidate_mus(release: ChosenByHistogram) -> list[float]:
     if type(release.candidates) is not tuple:
         return [proofs.UNPROVEN]
     for number in range(len(release.candidates)):
-        part = release.release_at(number)[1]
+        part = release.release_at(number)
         if not counts_for_release(part.query, query, query.adjacency):
             return [proofs.UNPROVEN]
         mus.append(float(np.linalg.norm(parts_mu(part))))

@@ -5,39 +5,34 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
-from matrixdp import checks, library
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms import intervals
 from matrixdp.mechanisms.mechanism import (
+    Budget,
     CalibratedMechanism,
     NoGuarantee,
     PrivacyStatement,
     delta_for_noise,
 )
 from matrixdp.noise import safe
-from matrixdp.noise.distributions import (
-    GaussianDistribution,
-    NoiseDistribution,
-)
-from matrixdp.noise.value import Noise, unit_numbers
+from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
+from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums, gaussian_dp
 
 # What an inherited field is annotated with, which documentation looks up here.
+from matrixdp.privacy.sensitivity import Mu
 from matrixdp.privacy.sensitivity import Query as Query
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdditiveMechanism(CalibratedMechanism):
     """Value plus ``noise`` of a distribution that does not depend on the value.
-
-    Noise that another author's class whitens and colours is not drawn by that class: a simulated
-    release is then ``colour(whiten(value) + N)``, as a real one is, with white noise N of the
-    library. It is a function of whiten(value) + N, and as private, whatever ``colour`` does.
 
     >>> query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400)
     >>> release = mdp.Gaussian().calibrate(query, epsilon=1, delta=1e-6)
@@ -54,30 +49,17 @@ class AdditiveMechanism(CalibratedMechanism):
             return "Gaussian" if self.noise.unit == safe.NORMAL else "Laplace"
         return type(self.noise).__name__.removesuffix("Noise")
 
-    @property
-    def drawn_white(self) -> bool:
-        """Whether the noise is of another author's class that has ``whiten`` and ``colour``.
-
-        A simulation then colours white noise, as the release does, and does not call ``sample``.
-        """
-        whitens = isinstance(self.noise, Noise | GaussianDistribution)
-        return whitens and not library.plain(self.noise)
-
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
-        distribution = self.noise
-        if not self.drawn_white:
-            noisy = distribution.sample(generator, count)
-            _check_shape(noisy, value)
-            # In place: a new array takes as long as the noise.
-            noisy += value
-            return noisy
-        assert isinstance(distribution, Noise | GaussianDistribution)
-        # A value that all releases share is whitened once.
-        values = value[None] if value.ndim == 2 else value
-        centres = np.stack([np.ravel(distribution.whiten(exact)) for exact in values])
-        unit = distribution.unit if isinstance(distribution, Noise) else safe.NORMAL
-        white = unit_numbers(unit, generator, (count, centres.shape[1])) + centres
-        return np.stack([distribution.colour(one) for one in white])
+        noisy = self.noise.sample(generator, count)
+        # NumPy would broadcast some other shapes over the entries of a value.
+        if noisy.shape[1:] != value.shape[-2:]:
+            raise InputError(
+                f"noise has shape {noisy.shape[1:]} for a value of shape {value.shape[-2:]}; give "
+                "it the shape of the query"
+            )
+        # In place: a new array takes as long as the noise.
+        noisy += value
+        return noisy
 
     def release(self, records: ArrayLike) -> Array:
         """Return one release for real use, of records that are first clipped to the public bounds.
@@ -154,11 +136,6 @@ class AdditiveMechanism(CalibratedMechanism):
             spread = float(np.max(distribution.size) / np.min(distribution.size))
             spread *= (side.max() / side.min()) ** self._products
             shift += limit * spread * max(self.noise.shape) * 2.0**-46
-        if self.query.rounding:
-            # Each of two neighbours may be off by so much.
-            shift += 2 * float(
-                np.linalg.norm(distribution.whiten(np.full(self.noise.shape, self.query.rounding)))
-            )
         if not (shift <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
@@ -190,22 +167,14 @@ class AdditiveMechanism(CalibratedMechanism):
     def statement(self) -> PrivacyStatement:
         """The guarantee of :meth:`release`, if :attr:`rounding_factor` exists."""
         mu = None if self.mu is None else self._limit
-        spare = self.extra_delta
-        return PrivacyStatement(
-            self.epsilon_delivered,
-            self.delta or spare,
-            mu,
-            spare,
-            self.query.adjacency,
-            self.query.per_person,
-        )
+        return PrivacyStatement.of(self, self.delta or self.extra_delta, mu)
 
     def interval(self, level: float = 0.95) -> Array:
         """Return simultaneous bounds on the noise of :meth:`release` in each entry.
 
         All entries of the exact value on clipped records lie within these distances of the released
-        ones with probability ``level``. Effects of clipping and of sampling the records are not
-        covered.
+        ones with probability ``level``, by a union bound. Effects of clipping and of sampling the
+        records are not covered.
 
         Args:
             level: probability between 0 and 1.
@@ -222,9 +191,13 @@ class AdditiveMechanism(CalibratedMechanism):
         array([[0.0473, 0.0473]])
         """
         checks.open_unit(level=level)
-        distribution, _, _ = self.whitened
-        widths = intervals.widths(distribution, level, rounding_factor=self.rounding_factor)
-        return widths if distribution.symmetric else widths.T
+        noise, unit, _ = self.whitened
+        deviations, chance = np.sqrt(noise.variances), (1 - level) / noise.count
+        quantile = -ndtri(chance / 2) if unit == safe.NORMAL else -np.log(chance) / np.sqrt(2)
+        # The value is rounded to a step, and so is the noise.
+        bounds = self.rounding_factor * (quantile + 2 * safe.STEP) * deviations
+        widths = np.broadcast_to(bounds, noise.shape)
+        return widths if noise.symmetric else widths.T
 
     #: Noise of a mean that was released before, and of the number of records over the stated one:
     #: none. A release in parts has both, and several radii.
@@ -277,15 +250,6 @@ class AdditiveMechanism(CalibratedMechanism):
         return noise, safe.NORMAL, self.mu
 
 
-def _check_shape(noise: Array, value: Array) -> None:
-    """Refuse noise (count, m, n) that numpy would broadcast over the entries of a value."""
-    if noise.shape[1:] != value.shape[-2:]:
-        raise InputError(
-            f"noise has shape {noise.shape[1:]} for a value of shape {value.shape[-2:]}; give it "
-            "the shape of the query"
-        )
-
-
 @functools.lru_cache
 def _largest_mu(epsilon: float, delta: float) -> float:
     """Return the largest mu of a guarantee, which each of many releases asks for."""
@@ -303,3 +267,10 @@ class AdditiveGaussian(AdditiveMechanism):
 
     mu: float
     noise: Noise | GaussianDistribution
+
+    @classmethod
+    def independent(cls, query: Query, std: float, budget: Budget) -> Self:
+        """Return a matrix with independent noise of one standard deviation on all entries."""
+        mu = Mu(query.l2_sensitivity / std, query.l2_exact)
+        noise = Noise.of(safe.NORMAL, std, query.shape)
+        return cls.from_mu(mu, budget, query=query, noise=noise, noise_std=std)

@@ -8,7 +8,6 @@ choice from the same budget.
 
 from __future__ import annotations
 
-import abc
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -69,10 +68,6 @@ class ShellQuery(MeanQuery):
         """L2 sensitivity: sqrt(2), or 1 where their number is private, times a person's records."""
         return self.group * float(np.sqrt(squared_move(self)))
 
-    def indicators(self, rows: Array) -> Array:
-        """Return the indicators (k, shells) of records (k, m)."""
-        return shells(rows[:, :, None], self.radius, self.features)
-
     def value(self, records: Array) -> Array:
         """Return the numbers of records (..., m, n) by length."""
         return shells(records, self.radius, self.features)[..., None]
@@ -97,8 +92,12 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen(Program):
+class ChosenByHistogram(Program):
     """Second moments of records clipped to a radius that each release first chooses privately.
+
+    The radius follows from a histogram of squared norms, with noise of ``count_std`` on each count.
+    ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
+    norm.
 
     ``query`` is the identity query, because the release reads the records. Only the mechanism knows
     the size of its noise, so that it adds the ridge of
@@ -107,42 +106,6 @@ class Chosen(Program):
     """
 
     output_type = "second_moments"
-
-    @abc.abstractmethod
-    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
-        """Return the number of the radius, and the weight of :class:`Selection`."""
-
-    @abc.abstractmethod
-    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
-        """Return two releases at a radius: of moments, for the noise's size, and of the result.
-
-        They are often the same.
-        """
-
-    def run(self, records: Records, ask: Ask) -> Selection:
-        """Return the noisy second moments at the radius, about 0."""
-        number, weight = self.choose(records, ask)
-        scale, part = self.release_at(number)
-        moments, centre = answered(part, records, ask), np.zeros(self.query.features)
-        return Selection(number, moments, self.added_ridge(scale), weight, centre)
-
-    def released(self, outcome: Selection) -> Array:
-        """Return the second moments with their ridge."""
-        return lifted(outcome.moments, outcome.ridge)
-
-    def added_ridge(self, scale: AdditiveGaussian) -> float:
-        """Return the ridge, a multiple of the identity, for the noise of the release ``scale``."""
-        return moments_ridge(scale.noise_std, self.query.features)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChosenByHistogram(Chosen):
-    """The radius from a histogram of squared norms, with noise of ``count_std`` on each count.
-
-    ``candidates`` are releases by radius, the largest first: R^2 is 2^-j of the largest squared
-    norm.
-    """
-
     candidates: tuple[AdditiveGaussian, ...]
     count_std: float
 
@@ -167,9 +130,24 @@ class ChosenByHistogram(Chosen):
         """The numbers of records by length, and the second moments."""
         return [Part("lengths", (self.lengths,)), Part("moments", self.candidates)]
 
-    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def run(self, records: Records, ask: Ask) -> Selection:
+        """Return the noisy second moments at the radius, about 0."""
+        number, weight = self.choose(records, ask)
+        moments = answered(self.release_at(number), records, ask)
+        ridge, centre = self.ridge_at(number), np.zeros(self.query.features)
+        return Selection(number, moments, ridge, weight, centre)
+
+    def released(self, outcome: Selection) -> Array:
+        """Return the second moments with their ridge."""
+        return lifted(outcome.moments, outcome.ridge)
+
+    def release_at(self, number: int) -> CalibratedMechanism:
         """Return the release at a radius."""
-        return self.candidates[number], self.candidates[number]
+        return self.candidates[number]
+
+    def ridge_at(self, number: int) -> float:
+        """Return the ridge that the noise at a radius requires."""
+        return moments_ridge(self.candidates[number].noise_std, self.query.features)
 
     def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
         """Return the number of the radius, and the weight."""
@@ -187,11 +165,7 @@ class ChosenByHistogram(Chosen):
 
     @cached_property
     def _ridges(self) -> Array:
-        return np.array(self.needed_ridges())
-
-    def needed_ridges(self) -> list[float]:
-        """Return the ridge that the noise at each radius requires."""
-        return [self.added_ridge(candidate) for candidate in self.candidates]
+        return np.array([self.ridge_at(number) for number in range(len(self.candidates))])
 
     def best(self, counts: Array, divisor: float | None = None) -> int:
         """Return the number of the radius for noisy counts (shells,).

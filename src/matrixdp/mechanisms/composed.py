@@ -72,9 +72,8 @@ class Blocks(Records):
             InputError: as :func:`matrixdp.privacy.exact_sums.value`.
         """
         if isinstance(query, ShellQuery):
-            blocks = exact_sums.clipped(query, map(query.indicators, self.rows()))
             # Whole numbers, which float64 adds up without rounding.
-            return sum((block.sum(axis=0) for block in blocks), np.zeros(query.features))[:, None]
+            return sum((query.value(rows.T) for rows in self.rows()), np.zeros(query.shape))
         rows = map(query.terms, self.rows()) if isinstance(query, CentreQuery) else self.rows()
         return exact_sums.value(query, rows)
 
@@ -303,14 +302,7 @@ class ComposedMoments:
     @property
     def statement(self) -> PrivacyStatement:
         """The privacy statement of a release."""
-        return PrivacyStatement(
-            self.epsilon_delivered,
-            self.delta,
-            self.mu,
-            self.extra_delta,
-            self.query.adjacency,
-            self.query.per_person,
-        )
+        return PrivacyStatement.of(self, self.delta, self.mu)
 
     def check(self) -> None:
         """Check that safe noise exists for every part.

@@ -13,6 +13,7 @@ from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Box, MeanQuery, Query, RecordsQuery, SecondMomentQuery
+from matrixdp.privacy.sizes import SizeQuery
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Laplace(Mechanism):
     array([[0.02]])
     """
 
-    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SecondMomentQuery})
+    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SizeQuery, SecondMomentQuery})
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:

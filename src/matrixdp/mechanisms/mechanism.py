@@ -70,6 +70,12 @@ class PrivacyStatement(NamedTuple):
     adjacency: str
     per_person: int | None = None
 
+    @classmethod
+    def of(cls, release: Any, delta: float, mu: float | None) -> PrivacyStatement:
+        """Return the guarantee of a release with safe noise."""
+        epsilon, spare, query = release.epsilon_delivered, release.extra_delta, release.query
+        return cls(epsilon, delta, mu, spare, query.adjacency, query.per_person)
+
 
 def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     """Return delta minus the part that the sampler takes for a number of random numbers.

@@ -24,7 +24,6 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
-from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
@@ -130,9 +129,7 @@ class Program(CalibratedMechanism):
 
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
         """Return a part: a mean with independent noise of one standard deviation."""
-        budget, noise = Budget(self.epsilon, self.delta), Noise.of(safe.NORMAL, std, query.shape)
-        mu = query.l2_sensitivity / std
-        return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=std)
+        return AdditiveGaussian.independent(query, std, Budget(self.epsilon, self.delta))
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:

@@ -45,12 +45,21 @@ class MinMaxScaled(Mechanism):
         Raises:
             InputError: the mechanism does not add noise, or a ball bounds the records.
         """
-        release = self.mechanism.calibrate(in_units(query), epsilon=epsilon, delta=delta)
+        if not isinstance(query.domain, Box):
+            raise InputError("a ball bounds the records, whose columns have one unit already")
+        if isinstance(query, PresentMeanQuery):
+            raise InputError("sums of values present are in units of their bounds already")
+        sizes = units(query)
+        sides = (np.divide(side, sizes) for side in (query.domain.lower, query.domain.upper))
+        scaled = replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+        release = self.mechanism.calibrate(scaled, epsilon=epsilon, delta=delta)
         if not isinstance(release, AdditiveMechanism) or not isinstance(release.noise, Noise):
             raise InputError(
                 f"mechanism is {self.mechanism}; only one that adds noise can be scaled"
             )
-        return scaled_back(release, query)
+        outer = np.outer(sizes, sizes) if isinstance(query, SecondMomentQuery) else sizes[:, None]
+        noise = release.noise.times(outer)
+        return replace(release, query=query, noise=noise, noise_std=noise.deviation)
 
 
 def units(query: Query) -> Array:
@@ -61,23 +70,3 @@ def units(query: Query) -> Array:
     if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
         return domain.widths / 2
     return domain.magnitudes
-
-
-def in_units(query: Query) -> Query:
-    """Return the query on records in units of their box."""
-    if not isinstance(query.domain, Box):
-        raise InputError("a ball bounds the records, whose columns have one unit already")
-    if isinstance(query, PresentMeanQuery):
-        raise InputError("sums of values present are in units of their bounds already")
-    sides = (np.divide(side, units(query)) for side in (query.domain.lower, query.domain.upper))
-    return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
-
-
-def scaled_back(release: AdditiveMechanism, query: Query) -> AdditiveMechanism:
-    """Return a release of ``in_units(query)`` as one of the query itself."""
-    sizes = units(query)[:, None]
-    if isinstance(query, SecondMomentQuery):
-        sizes = sizes * sizes.T
-    assert isinstance(release.noise, Noise)
-    noise = release.noise.times(sizes)
-    return replace(release, query=query, noise=noise, noise_std=noise.deviation)

@@ -120,7 +120,7 @@ class Noise:
     @property
     def variances(self) -> Array:
         """Variance of each entry, (m, n), or (m, 1) where columns are alike."""
-        # Noise beyond 1e154 has a variance beyond float64.
+        # Noise beyond 1e154 has a variance beyond float64, and intervals without end.
         with np.errstate(over="ignore"):
             spread = VARIANCE[self.unit] * self.size**2
             if self.basis is None:
@@ -152,16 +152,7 @@ class Noise:
 
     def sample(self, generator: np.random.Generator, count: int) -> Array:
         """Return independent draws, shape (count, m, n)."""
-        rows, columns = self.shape
-        z = unit_numbers(self.unit, generator, (count, rows, columns))
-        z *= self.size
-        if self.symmetric:
-            mirror_upper(z)
-        if self.basis is not None:
-            z[...] = self.basis @ z
-        if self.basis is not None and self.symmetric:
-            z[...] = z @ self.basis.T
-        return z
+        return self.colour(self._flat(unit_numbers(self.unit, generator, (count, *self.shape))))
 
 
 def unit_numbers(unit: str, generator: np.random.Generator, size: tuple[int, ...]) -> Array:

@@ -94,11 +94,6 @@ class _Query:
     adjacency: str = "replace"
     per_person: int | None = field(default=None, kw_only=True)
 
-    @property
-    def rounding(self) -> float:
-        """Largest error of a computed value beyond the roundings of exact sums."""
-        return 0.0
-
     def __init_subclass__(cls) -> None:
         docs.inherit_arguments(cls, _Query)
 

@@ -17,13 +17,16 @@ import numpy as np
 
 from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms import histogram
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.composed import ComposedMoments
-from matrixdp.mechanisms.histogram import SizeQuery
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
+from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release import (
     comparison,
     ledger,
@@ -136,9 +139,12 @@ def _of_bounds(spec: Specification, delta: float) -> list[Option]:
     assert isinstance(query, SizeQuery)
     # Slightly less, so that rounding never overspends an account.
     left = delta_for_noise(spec.epsilon, delta, query.features) * (1 - 1e-9) if delta else 0.0
+    mechanisms: list[Mechanism] = [Laplace(), Gaussian()] if left else [Laplace()]
     listed = []
-    for mechanism, release in histogram.calibrated(query, spec.epsilon, left):
+    for mechanism in mechanisms:
         if spec.output.mechanism in (RECOMMENDED, specification.key_of(mechanism)):
+            release = mechanism.calibrate(query, epsilon=spec.epsilon, delta=left)
+            assert isinstance(release, AdditiveMechanism)
             needed = histogram.thresholds(release)[0] / query.n_records
             listed.append(Option(mechanism, release, needed))
     return sorted(listed, key=lambda option: option.error)

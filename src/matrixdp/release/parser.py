@@ -17,10 +17,10 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError, nearest
-from matrixdp.mechanisms.histogram import LARGEST
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
+from matrixdp.privacy.sizes import LARGEST
 from matrixdp.release import ledger, missing, readers, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every

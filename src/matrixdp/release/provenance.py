@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matrixdp.mechanisms.histogram import SizeQuery
+from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release import missing, storage
 from matrixdp.release.outputs import Bounds
 from matrixdp.release.outputs.words import join

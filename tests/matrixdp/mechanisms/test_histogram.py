@@ -8,20 +8,11 @@ import pytest
 from exactness import same_integers
 from scipy.special import ndtr
 
-from matrixdp.mechanisms import histogram
-from matrixdp.mechanisms.histogram import (
-    BETA,
-    BINS,
-    OTHERS,
-    SIDE,
-    SizeQuery,
-    bins,
-    bounds,
-    calibrated,
-    edges,
-    thresholds,
-)
+from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.histogram import BETA, OTHERS, bounds, thresholds
+from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import NoGuarantee
+from matrixdp.privacy.sizes import BINS, LARGEST, SIDE, SMALLEST, SizeQuery, bins, edges
 from matrixdp.release import ledger
 
 RELATIONS = ("replace", "zero_out", "add_or_remove")
@@ -35,8 +26,8 @@ def sizes(relation="replace", per_person=None, columns=1):
 
 def search(*, pure, columns=2, relation="replace", group=None):
     """Return the histogram by the noise that is asked for, at epsilon 0.5."""
-    releases = [*calibrated(sizes(relation, group, columns), 0.5, 1e-6)]
-    return releases[not pure][1]
+    mechanism = Laplace() if pure else Gaussian()
+    return mechanism.calibrate(sizes(relation, group, columns), epsilon=0.5, delta=1e-6)
 
 
 def test_bins_cover_all_numbers_and_split_at_powers_of_two():
@@ -149,6 +140,6 @@ def test_bounds_are_the_ends_of_the_outermost_bins_above_the_thresholds():
     noisy[3, SIDE] = lone + 1
     noisy[4, [0, 1, BINS - 1]] = other + 1
     noisy[5, bins(np.array([5.0, 9.0]))] = lone - 1
-    tiny, most = 2.0**histogram.SMALLEST, 2.0 ** (histogram.LARGEST + 1)
+    tiny, most = 2.0**SMALLEST, 2.0 ** (LARGEST + 1)
     sides = [(-4, 64), (2, 32), (0, 8), (-tiny, tiny), (-most, most), None]
     assert bounds(release, noisy.reshape(-1, 1)) == sides

@@ -86,7 +86,7 @@ RELEASES = [
     calibrated(Gaussian(), MeanQuery(BOX, 40)),
     calibrated(Laplace(), MeanQuery(BOX, 40)),
     calibrated(Gaussian(), SecondMomentQuery(BOX, 40)),
-    calibrated(AnalyzeGauss("analytic"), SecondMomentQuery(BOX, 40)),
+    calibrated(AnalyzeGauss(), SecondMomentQuery(BOX, 40)),
     calibrated(Laplace(), SecondMomentQuery(BOX, 40)),
     calibrated(Gaussian(), SecondMomentQuery(Ball(1.0, 3), 40)),
     calibrated(DirectionalGaussian(weights=(1.0, 2.0, 3.0)), SecondMomentQuery(BOX, 40)),

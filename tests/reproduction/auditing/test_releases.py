@@ -30,7 +30,7 @@ from reproduction.mechanisms.allocation import Binary, MaxPNR
 from reproduction.mechanisms.directional import AllocatedGaussian
 from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.exponential import PPCA, KNorm
-from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.gaussian import IMGM, GaussianByEntry
 from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.mvg import MVG
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
@@ -65,7 +65,7 @@ def judged(mechanism, query, **changes):
         (IMGM(), LIVER),
         (AllocatedGaussian(allocation=Binary((0, 5), 0.95)), LIVER),
         (AllocatedGaussian(allocation=Binary((0, 5), 0.75), directions=ROTATION), LIVER),
-        (AnalyzeGauss("analytic"), LIVER_MOMENTS),
+        (AnalyzeGauss(), LIVER_MOMENTS),
         (Gaussian(), LIVER_MOMENTS),
         (DirectionalGaussian(), LIVER_MOMENTS),
         (Gaussian(), RecordsQuery(LIVER.domain, 248, "zero_out")),
@@ -99,7 +99,7 @@ def test_exactly_calibrated_mechanisms_are_private_and_tight(mechanism, query):
         (MVG(), CTG, 59252),
         (MVG(), MOVEMENT, 7053 * np.sqrt(1 + 1e-9)),
         (MVG(theorem=3), MOVEMENT, 144),
-        (Gaussian("2006"), LIVER, 3.523230 / 2.164230),
+        (GaussianByEntry("2006"), LIVER, 3.523230 / 2.164230),
         (KNorm("record_linf", factor_two=True), LIVER, 2),
         (JohnsonLindenstrauss(calibration="2012"), LIVER_MOMENTS, 1487.27 / 2.741853 * 2),
     ],
@@ -128,7 +128,7 @@ def weaker(release, factor=0.9):
     [
         (Gaussian(), LIVER),
         (AllocatedGaussian(allocation=Binary((0, 5), 0.75)), LIVER),
-        (AnalyzeGauss("analytic"), LIVER_MOMENTS),
+        (AnalyzeGauss(), LIVER_MOMENTS),
         (Gaussian(), LIVER_MOMENTS),
     ],
     ids=lambda value: repr(value)[:40],

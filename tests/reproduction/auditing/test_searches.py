@@ -271,7 +271,7 @@ def _apart(release, query, stream, known):
     if isinstance(release, ChosenByHistogram):
         counted = counts_apart(release, query) / release.count_std
         # All but the largest radius are those of balls, which differ in their unit alone.
-        parts = [release.release_at(number)[1] for number in range(len(release.candidates))]
+        parts = [release.release_at(number) for number in range(len(release.candidates))]
         rest = [parts_apart(part, query, stream, known) for part in (parts[0], parts[-1])]
         np.testing.assert_allclose(
             [per_square(part) for part in parts[1:]], [per_square(parts[-1])] * (len(parts) - 1)

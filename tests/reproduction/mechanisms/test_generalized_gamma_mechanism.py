@@ -37,7 +37,7 @@ def test_half_a_percent_less_noise_would_pass_delta(query: Query, power: float |
 @pytest.mark.parametrize(("name", "ratio"), [("I", 0.811), ("II", 0.717), ("III", 0.886)])
 def test_it_needs_less_noise_than_the_analytic_gaussian(name: str, ratio: float) -> None:
     query = QUERIES[name]
-    gauss = AnalyzeGauss("analytic") if name == "II" else Gaussian()
+    gauss = AnalyzeGauss() if name == "II" else Gaussian()
     noise = [
         one.calibrate(query, epsilon=1, delta=1 / query.n_records).noise_std ** 2
         for one in (SphericalGamma(), gauss)

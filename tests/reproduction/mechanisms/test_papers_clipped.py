@@ -82,7 +82,8 @@ def test_a_chosen_release_brings_the_ridge_of_its_noise(mechanism):
     found = records(LIVER_MOMENTS)
     for again, stream in zip(streams(20), streams(20), strict=True):
         released = release.simulate(found, again, 1)[0]
-        noisy, part = release.release_at(int(radii(release, found, stream, 1)[0]))
+        at = release.release_at(int(radii(release, found, stream, 1)[0]))
+        noisy, part = at if isinstance(at, tuple) else (at, at)
         drawn = part.simulate(part.query.value(found), stream, 1)[0]
         # On the diagonal of the orthogonal ensemble s is that of the rms times sqrt(2 m / (m + 1)).
         ridge = 2 * noisy.noise_std * np.sqrt(12 / 7) * np.sqrt(6)

@@ -6,7 +6,7 @@ from mechanismqueries import CTG, LIVER, MOVEMENT, budget
 
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.privacy import gaussian_dp
-from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.gaussian import IMGM, AnalyzeGaussOfYear
 from reproduction.mechanisms.gaussian import MECHANISMS as registry
 
 
@@ -17,7 +17,7 @@ from reproduction.mechanisms.gaussian import MECHANISMS as registry
         (IMGM(), CTG, 12.754423),
         (IMGM(), MOVEMENT, 17.733582),
         (registry["analyze_gauss"].build(), MOVEMENT, 17.089729),
-        (AnalyzeGauss("2006"), MOVEMENT, 17.509520),
+        (AnalyzeGaussOfYear("2006"), MOVEMENT, 17.509520),
         (AnalyzeGauss(), MOVEMENT, 12.539536),
         # 17.733582 on the diagonal, sqrt(2) less off it
         (Gaussian(), MOVEMENT, 17.733582 * np.sqrt((4 + 12 / 2) / 16)),

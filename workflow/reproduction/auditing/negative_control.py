@@ -27,7 +27,7 @@ from reproduction.auditing import attacks
 from reproduction.mechanisms import wishart
 from reproduction.mechanisms.clipped import PUBLIC, ClippedMoments
 from reproduction.mechanisms.exponential import PPCA, PrincipalDirection
-from reproduction.mechanisms.gaussian import IMGM
+from reproduction.mechanisms.gaussian import IMGM, GaussianByEntry
 from reproduction.mechanisms.noise import MatrixNormal
 from reproduction.mechanisms.rank_one import NonPrivateRankOne, deviation
 from reproduction.privacy.published import LIVER
@@ -173,7 +173,7 @@ def _by_constructor(build: Callable[[], object], _generators: Generators) -> Out
 )
 def _classical(wrong: bool) -> Callable[[], object]:
     epsilon = 10.0 if wrong else 1.0
-    return lambda: Gaussian("2014").calibrate(LIVER, epsilon=epsilon, delta=1e-5)
+    return lambda: GaussianByEntry("2014").calibrate(LIVER, epsilon=epsilon, delta=1e-5)
 
 
 class Attack(NamedTuple):

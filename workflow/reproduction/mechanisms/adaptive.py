@@ -21,10 +21,11 @@ from scipy import special
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.clipped import Chosen, clipped, halvings, tallies
+from matrixdp.mechanisms.clipped import clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Ask, Program, Records, Step
+from matrixdp.mechanisms.programs import Ask, Program, Records, Step, answered
+from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import squared_norms
@@ -127,7 +128,7 @@ class Spectrum(Program):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenBySearch(Chosen):
+class ChosenBySearch(Program):
     """The radius by a sparse-vector search: the first one at which clipping costs more than noise.
 
     Attributes:
@@ -141,7 +142,14 @@ class ChosenBySearch(Chosen):
     trace_std: float
     search: float
     rest: float
+    output_type = "second_moments"
     stream = "ChosenBySearch"
+
+    def run(self, records: Records, ask: Ask) -> Array:
+        """Return the noisy second moments at the radius, with the ridge of their noise."""
+        moments, part = self.release_at(self.choose(records, ask)[0])
+        noisy = answered(part, records, ask)
+        return lifted(noisy, moments_ridge(moments.noise_std, self.query.features))
 
     # Trials choose few numbers, and calibration takes longer than noise.
     @functools.lru_cache(maxsize=512)  # noqa: B019

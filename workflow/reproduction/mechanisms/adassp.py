@@ -28,7 +28,12 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, records_of
+from matrixdp.mechanisms.clipped import (
+    ChosenByHistogram,
+    PrivatelyClipped,
+    Selection,
+    records_of,
+)
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Part, Program, Records
@@ -43,10 +48,6 @@ from reproduction.mechanisms.clipped import PUBLIC
 FAILURE = 0.05
 
 
-#: Largest error of a computed eigenvalue, in d^2 units in the last place of the largest norm. It
-#: covers the sums of products and the reduction to a tridiagonal matrix (Higham, Accuracy and
-#: Stability of Numerical Algorithms, 2002, chapter 19).
-_EIGENVALUE_ROUNDINGS = 64
 #: How many times R^2 the trace of X X^T / n may be where n is a guess of the number of records.
 _FARTHEST = 2.0**10
 
@@ -140,22 +141,14 @@ class EigenvalueQuery(MeanQuery):
     Rounding errors are relative to the trace, which a private number of records leaves unbounded.
     The value is therefore the minimum of the eigenvalue and of ``reach`` minus the trace, at
     least 0. The trace, too, moves by R^2 / n at most.
-
-    ``order`` is the number of rows of X.
     """
 
-    order: int = 1
     name = "smallest_eigenvalue"
 
     @property
     def reach(self) -> float:
         """Largest trace for which the value is not 0; more than all traces of a public number."""
         return (_FARTHEST if self.private_count else 2.0) * self.domain.radius
-
-    @property
-    def rounding(self) -> float:
-        """Largest error of the computed eigenvalue."""
-        return _EIGENVALUE_ROUNDINGS * self.order**2 * 2.0**-53 * self.reach
 
     def of(self, moments: Array) -> Array:
         """Return the value for exact X X^T / n (..., d, d), shape (..., 1, 1)."""
@@ -172,10 +165,8 @@ class ProductQuery(MeanQuery):
 
 def eigenvalue_query(query: NormalEquations) -> EigenvalueQuery:
     """Return the query of the first part."""
-    design = query.design
-    values = Box((0.0,), (design.largest_norm,))
-    relation = query.n_records, query.adjacency, design.features
-    return EigenvalueQuery(values, *relation, per_person=query.per_person)
+    values = Box((0.0,), (query.design.largest_norm,))
+    return EigenvalueQuery(values, query.n_records, query.adjacency, per_person=query.per_person)
 
 
 def product_query(query: NormalEquations) -> ProductQuery:
@@ -348,17 +339,17 @@ class RidgedByHistogram(ChosenByHistogram):
         same = [Part(radii[0].name, sum((part.releases for part in radii), ())) for radii in rest]
         return [super().parts[0], *same]
 
-    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> CalibratedMechanism:
         """Return the release at a radius."""
-        return self.candidates[number], self.equations[number]
+        return self.equations[number]
 
-    def added_ridge(self, scale: AdditiveGaussian) -> float:
-        """Return 0: the equations already have a ridge."""
-        return 0.0
+    def ridge_at(self, number: int) -> float:
+        """Return the ridge of a radius where the smallest eigenvalue is 0."""
+        return self.equations[number].needed
 
-    def needed_ridges(self) -> list[float]:
-        """Return the ridge of each radius where the smallest eigenvalue is 0."""
-        return [equations.needed for equations in self.equations]
+    def released(self, outcome: Selection) -> Array:
+        """Return the equations, which already have a ridge."""
+        return outcome.moments
 
 
 @dataclass(frozen=True)

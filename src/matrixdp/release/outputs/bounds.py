@@ -11,8 +11,9 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.histogram import BETA, OTHERS, SizeQuery
+from matrixdp.mechanisms.histogram import BETA, OTHERS
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import Output

@@ -230,12 +230,8 @@ def answers(release: CalibratedMechanism, pair: Pair) -> tuple[Array, Array]:
 
 
 def runs_of(release: CalibratedMechanism, value: Array, count: int, seed: int = 0) -> Array:
-    """Return releases of a value, with noise of the author's own sampler where there is one."""
-    generator = np.random.default_rng(seed)
-    if isinstance(release, AdditiveMechanism) and release.drawn_white:
-        # A simulated release draws noise of the library in its place.
-        return value + release.noise.sample(generator, count)
-    return release.simulate(value, generator, count)
+    """Return releases of a value."""
+    return release.simulate(value, np.random.default_rng(seed), count)
 
 
 def event(

@@ -1,5 +1,4 @@
-"""Noise classes whose own methods do not fit together. A release whitens a value first, adds white
-noise of the library, and colours the sum."""
+"""Noise classes whose own methods do not fit together. A simulation adds what ``sample`` draws."""
 
 from __future__ import annotations
 

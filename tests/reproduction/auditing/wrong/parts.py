@@ -10,7 +10,6 @@ import numpy as np
 from wrong.base import Case, alternating, event, projection, unlike
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
@@ -88,16 +87,16 @@ class ExactSquare(CentredMoments):
         outcome = super().run(records, ask)
         centre = records.value(self.mean.query)[:, 0]
         # Without a ridge, which does not hide anything.
-        return outcome._replace(centre=centre, ridge=0 * outcome.ridge)
+        return outcome._replace(centre=centre, ridge=0.0)
 
 
 class HalfNoise(ChosenByHistogram):
     """Moments at every radius get half of their noise."""
 
-    def release_at(self, number: int) -> tuple[AdditiveGaussian, CalibratedMechanism]:
+    def release_at(self, number: int) -> CalibratedMechanism:
         honest = self.candidates[number]
         assert isinstance(honest.noise, Noise)
-        return honest, replace(honest, noise=honest.noise.times(0.5))
+        return replace(honest, noise=honest.noise.times(0.5))
 
 
 def three_budgets(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:

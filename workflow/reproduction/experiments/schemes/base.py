@@ -11,9 +11,9 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
-from matrixdp.mechanisms.gaussian import standard_deviation
 from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms.allocation import Binary
+from reproduction.mechanisms.gaussian import standard_deviation
 from reproduction.privacy import kov
 
 #: Standard deviations by name of the released matrix: one number for all entries, or one per row,

@@ -1,8 +1,8 @@
 import pytest
 
-from matrixdp.mechanisms.gaussian import standard_deviation
 from matrixdp.mechanisms.mechanism import NoGuarantee
 from matrixdp.privacy import gaussian_dp
+from reproduction.mechanisms.gaussian import standard_deviation
 
 
 @pytest.mark.parametrize(
