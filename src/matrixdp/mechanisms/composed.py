@@ -82,29 +82,6 @@ class Blocks(Records):
         return Blocks(lambda: (block - centre for block in self.rows()))
 
 
-class DeclaredParts:
-    """Answers the parts that a release declares, in their order and each once.
-
-    Another question is refused before its noise is drawn, as no guarantee covers its answer.
-    """
-
-    def __init__(self, parts: Iterable[Part], answer: Answer) -> None:
-        self._parts = iter(parts)
-        self._answer = answer
-
-    def __call__(self, question: Question, value: Array) -> Array:
-        """Return the answer; InputError: the question is no release of the next part."""
-        part = next(self._parts, None)
-        for release in part.releases if part else ():
-            if release is question:
-                return self._answer(release, value)
-        due = f"the part {part.name!r} is due" if part else "all parts have been answered"
-        raise InputError(
-            f"the program asks for more than it declares: {due}; declare each question in `parts`, "
-            "in the order in which they are asked"
-        )
-
-
 def _protects(query: Query, adjacency: str) -> bool:
     """Return whether the noise for a part's query protects neighbours of this adjacency.
 
@@ -196,21 +173,31 @@ class ComposedMoments:
                 audit replays other noise.
 
         Raises:
-            InputError: as :func:`matrixdp.privacy.exact_sums.value`, :meth:`check` and
-                :class:`DeclaredParts`. What an account was charged stays: earlier parts have been
-                answered.
+            InputError: as :func:`matrixdp.privacy.exact_sums.value` and :meth:`check`. Or the
+                program asks for more than its parts, each once and in their order. What an account
+                was charged stays: earlier parts have been answered.
         """
         lengths: list[Array] = []
+        parts = iter(self.parts)
 
-        def keep(part: AdditiveGaussian, value: Array) -> Array:
-            noisy = answer(part, value) if answer else part.add_noise(value, os.urandom)
-            if isinstance(part.query, ShellQuery):
+        def ask(question: Question, value: Array) -> Array:
+            # Another question is refused before its noise, as no guarantee covers its answer.
+            part = next(parts, None)
+            if not any(question is release for release in (part.releases if part else ())):
+                due = f"the part {part.name!r} is due" if part else "all parts have been answered"
+                raise InputError(
+                    f"the program asks for more than it declares: {due}; declare each question in "
+                    "`parts`, in the order in which they are asked"
+                )
+            assert isinstance(question, AdditiveGaussian)
+            noisy = answer(question, value) if answer else question.add_noise(value, os.urandom)
+            if isinstance(question.query, ShellQuery):
                 lengths.append(noisy[:, 0])
             return noisy
 
         domain = self.query.domain
         records = Blocks(lambda: (domain.clip(block.T).T for block in rows()))
-        outcome = self.program.run(records, DeclaredParts(self.parts, keep))
+        outcome = self.program.run(records, ask)
         number, n_records = outcome.number, self.query.n_records
         release = self.radii[number]
         noise = release.noise_std, release.query.domain.radius

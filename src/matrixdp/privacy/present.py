@@ -77,17 +77,13 @@ class PresentMeanQuery(MeanQuery):
     @property
     def l1_sensitivity(self) -> float:
         """L1 sensitivity, see the docstring of the class."""
-        column = 1 + self.weight
-        return self.columns * (max(2.0, column) if self._replaces else column) / self.people
+        least = 2.0 if self.adjacency == "replace" else 0.0
+        return self.columns * max(least, 1 + self.weight) / self.people
 
     @property
     def l2_sensitivity(self) -> float:
         """L2 sensitivity, see the docstring of the class."""
         return self.directional_mu(np.ones(self.features)).value
-
-    @property
-    def _replaces(self) -> bool:
-        return self.adjacency == "replace"
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Gaussian noise; along directions that of all of the domain, a bound.
@@ -99,7 +95,7 @@ class PresentMeanQuery(MeanQuery):
             return Mu(super().directional_mu(variances, directions).value, False)
         t, u = np.split(checks.array(variances=variances, shape=(self.features,)), 2)
         squares = 1 / t + self.weight**2 / u
-        if self._replaces:
+        if self.adjacency == "replace":
             squares = np.maximum(squares, 4 / t)
         return Mu(float(np.sqrt(squares.sum())) / self.people, True)
 
