@@ -133,7 +133,7 @@ class ComposedMoments:
     program: CentredMoments | ChosenByHistogram
 
     def __post_init__(self) -> None:
-        _inner(self.program)
+        chooser(self.program)
         if self.program.query != records_of(self.query):
             raise NoGuarantee(OTHER)
         relation = self.query.n_records, self.query.group
@@ -142,7 +142,7 @@ class ComposedMoments:
             if not protects or relation != (query.n_records, query.group):
                 raise NoGuarantee(OTHER)
         # A null record is not zero about the mean, where it is replaced by another.
-        about = self._chosen.parts if isinstance(self.program, CentredMoments) else []
+        about = chooser(self.program).parts if isinstance(self.program, CentredMoments) else []
         queries = [release.query for part in about for release in part.releases]
         if any(query.adjacency == "zero_out" for query in queries):
             raise NoGuarantee(OTHER)
@@ -202,7 +202,7 @@ class ComposedMoments:
         release = self.radii[number]
         noise = release.noise_std, release.query.domain.radius
         # Shell j lies outside the radius of number j + 1.
-        shares = float(lengths[0][:number].sum()), self._chosen.count_std * np.sqrt(number)
+        shares = float(lengths[0][:number].sum()), chooser(self.program).count_std * np.sqrt(number)
         return Outcome(
             *(outcome.moments, *noise, outcome.centre, self.centre_std, outcome.weight),
             *(share / n_records for share in shares),
@@ -220,13 +220,9 @@ class ComposedMoments:
         return self.program.of_library
 
     @property
-    def _chosen(self) -> ChosenByHistogram:
-        return _inner(self.program)
-
-    @property
     def radii(self) -> tuple[AdditiveGaussian, ...]:
         """The second moments at each radius, the largest first."""
-        return self._chosen.candidates
+        return chooser(self.program).candidates
 
     @property
     def widest(self) -> AdditiveGaussian:
@@ -253,7 +249,7 @@ class ComposedMoments:
         """Noise of the number of records over the stated one, 0 where it is public."""
         if not self.query.private_count:
             return 0.0
-        inner = self._chosen
+        inner = chooser(self.program)
         counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
         return self.centre_std or counts
 
@@ -279,7 +275,7 @@ class ComposedMoments:
     @property
     def numbers(self) -> int:
         """The largest number of random numbers of all parts."""
-        return numbers_of(self.parts)
+        return sum(part.numbers for part in self.parts)
 
     @property
     def extra_delta(self) -> float:
@@ -321,15 +317,17 @@ class ComposedMoments:
                 the mechanism releases no moments at a private radius.
         """
         whole: Any = promised(mechanism, query, epsilon=epsilon, delta=delta)
-        _inner(whole)
-        remainder = delta_for_noise(epsilon, delta, numbers_of(whole.parts)) * (1 - 1e-9)
+        chooser(whole)
+        remainder = delta_for_noise(epsilon, delta, sum(part.numbers for part in whole.parts)) * (
+            1 - 1e-9
+        )
         release = promised(mechanism, query, epsilon=epsilon, delta=remainder)
         composed = cls(query, epsilon, delta, release)  # type: ignore[arg-type]
         composed.check()
         return composed
 
 
-def _inner(program: CalibratedMechanism) -> ChosenByHistogram:
+def chooser(program: CalibratedMechanism) -> ChosenByHistogram:
     """Return what chooses a private radius; InputError: nothing of the program does."""
     inner = program.about if isinstance(program, CentredMoments) else program
     if not isinstance(inner, ChosenByHistogram):
@@ -338,8 +336,3 @@ def _inner(program: CalibratedMechanism) -> ChosenByHistogram:
             "Centred() or PrivatelyClipped()"
         )
     return inner
-
-
-def numbers_of(parts: Iterable[Part]) -> int:
-    """Return the largest number of random numbers of all parts."""
-    return sum(part.numbers for part in parts)

@@ -142,9 +142,6 @@ def squared_norms(records: Array) -> Array:
     most m 2^-53.
     """
     features, count = records.shape[-2:]
-    if count == 1 and records.ndim > 2:
-        # A stack of single records is faster as one matrix.
-        return squared_norms(np.swapaxes(records[..., 0], -1, -2))[..., None]
     total = np.zeros((*records.shape[:-2], count))
     step = block_rows(features, max(_COLUMNS, _ENTRIES // features))
     for start in range(0, count, step):

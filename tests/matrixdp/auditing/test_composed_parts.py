@@ -16,7 +16,7 @@ from matrixdp.mechanisms.clipped import (
     PrivatelyClipped,
     shells,
 )
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.composed import ComposedMoments, chooser
 from matrixdp.mechanisms.mechanism import Budget, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
@@ -137,7 +137,7 @@ def test_a_release_that_its_noise_does_not_allow_is_refused(change, words, kind)
 def with_parts_for(release, adjacency):
     """Return the program of a release with moments that are calibrated to other neighbours."""
     program, query = release.program, release.query
-    about = release._chosen
+    about = chooser(release.program)
     widest = about.candidates[0].query.domain
     other = SecondMomentQuery(widest, 60, adjacency, per_person=query.per_person)
     other = PrivatelyClipped().spending(other, about.mu, Budget(program.epsilon, program.delta))
@@ -289,7 +289,7 @@ def test_a_release_is_that_of_the_experiments(monkeypatch):
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (60, 4))
     monkeypatch.setattr(safe, "noise", lambda distribution, count, bits: np.zeros(count, np.int64))
     outcome = release.release(rows)
-    chosen = release._chosen
+    chosen = chooser(release.program)
     counts = shells(rows.T, chosen.query.domain.radius, len(chosen.candidates))
     assert outcome.radius == chosen.candidates[int(chosen.best(counts))].query.domain.radius
     limited = rows * np.minimum(1, outcome.radius / np.linalg.norm(rows, axis=1))[:, None]
