@@ -211,6 +211,8 @@ def read(path: Path) -> Account | None:
 def _account(stored: Mapping[str, Any]) -> Account:
     """Return the checked account in a file's content."""
     numbers, relation = ledger.terms(stored)
+    if not isinstance(stored["releases"], list):
+        raise TypeError("releases is no list")
     checks.choice((*ADJACENCIES, ADD_OR_REMOVE), neighbours=relation.neighbours)
     # Whatever is in it can be printed.
     json.dumps(stored, ensure_ascii=False).encode()

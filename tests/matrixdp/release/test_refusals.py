@@ -195,6 +195,7 @@ STORED = [
     ("charge", {"request": None, "answer": ""}, "is no account of releases"),
     ("total", {"neighbours": "none"}, "neighbours is 'none'"),
     ("total", {"delta": 2}, "total.delta is 2"),
+    *(("account", {"releases": none}, "releases is no list") for none in ({}, "")),
 ]
 
 
@@ -217,7 +218,7 @@ def test_a_stored_file_that_was_changed(tmp_path, capsys, part, change, says):
         refusals.command(cli.main, words, tmp_path, capsys, [says])
         verbs = ("release",)
     else:
-        (charge if part == "charge" else content["total"]).update(change)
+        {"charge": charge, "account": content, "total": content["total"]}[part].update(change)
         account.write_text(json.dumps(content))
     refused(tmp_path, capsys, harness.text(**OF_MANY), [says], verbs)
 
