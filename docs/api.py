@@ -12,6 +12,7 @@ import numpy as np
 import pdoc
 
 import matrixdp
+from matrixdp.release.outputs import Output
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC = {name: getattr(matrixdp, name) for name in matrixdp.__all__}
@@ -49,7 +50,8 @@ def as_readers_know_them() -> None:
             one.__init__ = one.__init__
         for other in [key for key in vars(one) if re.match("set_.*_request", key)]:
             delattr(one, other)  # scikit-learn's own
-    vars(matrixdp).update(PUBLIC)
+    # The type of an attribute of options, which is imported for type checkers alone.
+    vars(matrixdp).update(PUBLIC, Output=Output)
 
 
 def explained(one: type) -> str:
