@@ -63,8 +63,9 @@ def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
 
 
 def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
-    """Return options, the least regret first, where they have losses."""
-    if not all(option.losses for option in listed):
+    """Return options, the least regret first, where they have losses and one is of use."""
+    # Losses of answers without any information differ by chance alone.
+    if not all(option.losses for option in listed) or all(option.useless for option in listed):
         return [*listed]
     regrets = outlooks.regrets(spec.output, [option.losses for option in listed])
     # Of those close to the least, the first: additive noise, which has intervals, and less of it.

@@ -84,6 +84,17 @@ def test_what_is_not_compared_has_the_least_noise_first(query, features, more, c
     assert (errors == sorted(errors)) != compared
 
 
+def test_where_noise_hides_every_answer_the_least_noise_is_first():
+    """Losses of answers without any information differ by chance."""
+    listed = harness.options(
+        fit("components", 3, 400, epsilon=0.02, adjacency="add_or_remove"),
+    )
+    assert all(option.losses and option.useless for option in listed)
+    errors = [option.error for option in listed if option.key != "clipped"]
+    assert errors == sorted(errors)
+    assert listed[-1].key == "clipped"
+
+
 @pytest.mark.parametrize("count", [1495, 4406])
 def test_a_covariance_several_times_too_small_is_not_the_first_choice(count):
     spec = harness.fit("covariance", mdp.Box.cube(4, -1.0, 1.0), count, epsilon=1, delta=1e-6)
