@@ -102,6 +102,21 @@ def test_what_may_be_noise_is_below_what_line_1_says_to_be_hidden(
         assert f"of {name} below {limit}" in line
 
 
+def test_a_noisy_number_of_records_hides_no_small_moment_in_parts():
+    """It takes a share of each moment alone."""
+    box, shares = mdp.Box.cube(2, -1.0, 1.0), []
+    for adjacency in ("replace", "add_or_remove"):
+        keys = {"mechanism": "clipped", "adjacency": adjacency}
+        (option,) = harness.options(
+            harness.fit("covariance", box, 4000, epsilon=1.0, delta=1e-6, **keys)
+        )
+        output, release = option.output, option.release
+        part = min(release.radii, key=lambda one: one.noise_std)
+        shares.append(output._hidden(release, part) / output.deviations(release, part)[1])
+    assert shares[0] == pytest.approx(2.0)
+    assert (shares[1] < 1.0).all()
+
+
 @pytest.mark.parametrize("keys", [keys for keys, *_ in HIDDEN])
 def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
     rows = INCOMES / INCOMES.max(axis=0) * [120, 200_000]

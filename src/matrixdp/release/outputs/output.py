@@ -272,7 +272,7 @@ class Output(abc.ABC):
             return []
         answer = self.answer(noisy)[:, -len(self.columns) :]
         numbers = np.diagonal(answer)
-        hidden = 2 * self.deviations(noisy.release, noisy.part)[1] * self.sizes
+        hidden = self._hidden(noisy.release, noisy.part)
         return [
             f"noise may be all there is in the {self.root} of {name}, "
             f"{plain(np.sqrt(max(number, 0.0)), 3)}: it hides those below {plain(np.sqrt(size), 3)}"
@@ -314,14 +314,19 @@ class Output(abc.ABC):
         return float(release.widest.rounding_factor * np.sqrt(variance))
 
     def deviations(
-        self, release: AdditiveMechanism | ComposedMoments, part: AdditiveMechanism | None = None
+        self,
+        release: AdditiveMechanism | ComposedMoments,
+        part: AdditiveMechanism | None = None,
+        *,
+        small: bool = False,
     ) -> tuple[Array, Array]:
         """Return standard deviations of the noise of each column's number, two arrays (m,).
 
         The number is a value or a mean in half ranges, otherwise a mean square or a variance in
         their squares. The first array holds where the column's mean b is 0, the middle of the
         bounds, and the second one where it is 1 or -1, the worst case. Clipped moments are those of
-        ``part``, by default at the largest radius.
+        ``part``, by default at the largest radius. Of ``small`` moments in parts a noisy weight
+        takes a share alone, which counts for nothing.
 
         In the terms of :mod:`matrixdp.release.uncertainty` a variance has the noise N - 2 b n -
         n^2, or N + n^2 about a mean that was released before. Of deviation s, n^2 has the variance
@@ -332,6 +337,8 @@ class Output(abc.ABC):
         """
         part = part or release.widest
         spread, weight = variances(part) * part.rounding_factor**2, self.weight_std(release) ** 2
+        if small and isinstance(release, ComposedMoments):
+            weight = 0.0
         columns, is_matrix = np.arange(len(self.columns)), spread.shape[1] > 1
         mean = np.full(len(columns), release.centre_std**2)
         if self.constant:
@@ -344,6 +351,12 @@ class Output(abc.ABC):
             largest = least + 4 * mean * self.constant
         second_order = 1 + 8 * weight
         return np.sqrt(second_order * least), np.sqrt(second_order * largest)
+
+    def _hidden(
+        self, release: AdditiveMechanism | ComposedMoments, part: AdditiveMechanism | None = None
+    ) -> Array:
+        """Return below what noise hides each column's number (m,), at two deviations of it."""
+        return 2 * self.deviations(release, part, small=True)[1] * self.sizes
 
     def noise_of(self, option: Option) -> dict[str, Any]:
         """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
@@ -387,17 +400,18 @@ class Output(abc.ABC):
 
         It is that of the worst case of :meth:`deviations`.
         """
-        noise, release = self.deviations(option.release)[1] * self.sizes, option.release
+        release = option.release
+        hidden = self._hidden(release)
         if not self.root:
             phrase = self.number_phrase or f"the {self.number}"
             sizes = [
                 f"+- {plain(size, 3)} in {phrase} of {name}"
-                for size, name in zip(noise, self.columns, strict=True)
+                for size, name in zip(hidden / 2, self.columns, strict=True)
             ]
             return f"noise of {join(sizes)}"
         sizes = [
             f"of {name} below {plain(size, 3)}"
-            for size, name in zip(np.sqrt(2 * noise), self.columns, strict=True)
+            for size, name in zip(np.sqrt(hidden), self.columns, strict=True)
         ]
         smaller = "; less where the private radius is smaller"
         return f"noise hides {self.root}s {join(sizes)}{smaller * (release.widest is not release)}"
