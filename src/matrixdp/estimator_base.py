@@ -190,12 +190,13 @@ class Private(BaseEstimator):
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
             scaled = partial(map, choice.output.scaled, [filled])
             draw = compositions.prepare(choice.output, choice.release, scaled)
+            # Whoever makes errors of warnings pays for no fit that ends in one.
+            warn_of_weakness(receipt.cautions(choice.spec))
             self._spend(choice)
             return choice, draw
 
         choice, draw = retried(attempt)
         self.mechanism_ = choice.release
-        warn_of_weakness(receipt.cautions(choice.spec))
         return choice.output, draw()
 
     def _spend(self, choice: Plan) -> None:

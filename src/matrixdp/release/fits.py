@@ -84,7 +84,7 @@ class WeakGuaranteeWarning(UserWarning):
 def warn_of_weakness(cautions: Sequence[str]) -> None:
     """Warn who calls ``fit`` of what receipts of other doors caution about."""
     for caution in cautions:
-        warnings.warn(caution, WeakGuaranteeWarning, stacklevel=4)
+        warnings.warn(caution, WeakGuaranteeWarning, stacklevel=6)
 
 
 class UselessWarning(UserWarning):

@@ -20,6 +20,7 @@ from matrixdp import cli
 from matrixdp.noise import safe
 from matrixdp.release import choices, parser, specification
 from matrixdp.release.comparison import Option
+from matrixdp.release.fits import WeakGuaranteeWarning
 from matrixdp.release.outputs import every
 from matrixdp.release.plans import Outdated, plan
 
@@ -250,6 +251,23 @@ def test_an_estimator_cautions_and_refuses_as_a_release_does(keys):
     else:
         assert fit == release
         assert "needs one; state a delta, or take laplace" in fit
+
+
+def test_a_warning_that_is_an_error_ends_a_fit_before_its_charge(tmp_path):
+    estimators = pytest.importorskip("matrixdp.estimators", exc_type=ImportError)
+    account = mdp.Account(tmp_path / "books.json", epsilon=12.0, delta=0.05)
+    keys = {"epsilon": 12.0, "delta": 0.04, "bounds": (0, 1), "missing": "refuse"}
+    estimator = estimators.Covariance(account=account, even_if_useless=True, **keys)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", WeakGuaranteeWarning)
+        with pytest.raises(WeakGuaranteeWarning):
+            estimator.fit(np.zeros((30, 3)))
+    assert account.releases == []
+    with pytest.warns(WeakGuaranteeWarning) as caught:
+        estimator.fit(np.zeros((30, 3)))
+    weak = [one for one in caught if one.category is WeakGuaranteeWarning]
+    assert {one.filename for one in weak} == {__file__}
+    assert len(account.releases) == 1
 
 
 def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
