@@ -14,7 +14,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -184,7 +184,8 @@ def read(path: Path) -> Account | None:
         InputError: the file is no account, or one of a later format.
     """
     try:
-        stored = json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        stored = json.loads(text, object_pairs_hook=_single)
         number = checks.count(format=stored["format"])
         account = _account(stored) if number <= FORMAT else None
     except FileNotFoundError:
@@ -206,6 +207,14 @@ def read(path: Path) -> Account | None:
     if not math.isfinite(ledger.total_epsilon(account)):
         raise InputError(f"{path} is no account of releases ({ledger.excess(account)}); restore it")
     return account
+
+
+def _single(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, in which a later value of a key would hide an earlier charge."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("it states a key twice")
+    return content
 
 
 def _account(stored: Mapping[str, Any]) -> Account:

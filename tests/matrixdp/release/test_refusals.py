@@ -161,6 +161,7 @@ def test_words(folder, capsys, monkeypatch, words, says):
         ("nested", "[" * 100_000),
         ("list", "[]"),
         ("lacking", '{"format": 1}'),
+        ("twice", '{"format": 1, "releases": [{"mu": 1}], "releases": []}'),
         ("begun", json.dumps(ledger.begin(total, ledger.Relation("zero_out")))),
     ):
         Path(f"{name}.json").write_text(content)
