@@ -125,6 +125,8 @@ def claim(
 ) -> Iterator[None]:
     """Lock a folder and reserve disk space for new files; existing files are never replaced.
 
+    Space that a killed run left is freed, also of files of size 0, which are not written.
+
     Raises:
         InputError: one of the files exists with other content than ``texts`` or is to become the
             account, or the folder cannot hold them.
@@ -145,11 +147,14 @@ def claim(
                         f"{account} is stated as the account, and {file} is a file of the answer; "
                         "state another account, or give another --out"
                     )
-                if file.exists() and not (texts and file.read_bytes() == texts[name].encode()):
+                if not sizes[name] or not file.exists():
+                    continue
+                if not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
             for name, file in files.items():
                 stack.callback(durable.release, file)
-                durable.reserve(file, sizes[name])
+                if sizes[name]:
+                    durable.reserve(file, sizes[name])
         yield
 
 

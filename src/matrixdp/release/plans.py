@@ -193,7 +193,9 @@ class Plan:
         """Return an answer that is stored already."""
         spec, answer = self.spec, Answer(**storage.content(stored))
         texts = answer.files()
-        sizes = {name: len(text.encode()) for name, text in texts.items()}
+        # Of files without a text an earlier run that was killed may have left the space.
+        sizes = dict.fromkeys(file_names(answer.query).values(), 0)
+        sizes |= {name: len(text.encode()) for name, text in texts.items()}
         with claim(out, path, sizes, texts):
             publish(out, texts)
         notes = [

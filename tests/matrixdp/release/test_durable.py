@@ -137,6 +137,7 @@ def test_killed_after_any_step(tmp_path, keys, published_files, parts):
         assert len(now) == 1
         assert len(later) == (1 if kept or not charges else 2)
         assert [published] == [*now.values()]
+        assert not [*before.with_name(before.name.partition("-")[0]).rglob(".*.part")]
         reached.add((len(charges), len(kept), len(files)))
     whole = {(1, 1, count) for count in range(published_files + 1)}
     assert reached == {(0, 0, 0), (1, 0, 0)} | whole
