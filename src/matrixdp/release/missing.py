@@ -66,13 +66,16 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
     return values
 
 
-def describe_fill(names: Sequence[str], values: Array, *, left_out: bool) -> str:
+def describe_fill(
+    names: Sequence[str], values: Array, *, left_out: bool, shrinks: bool = False
+) -> str:
     """Return what becomes of a missing value, by column; it is public.
 
     Args:
         names: columns, m.
         values: result of :func:`fill`.
         left_out: whether the answer leaves them out, as the mean of the values present.
+        shrinks: whether records are shortened to a public norm.
     """
     if left_out:
         return (
@@ -82,4 +85,9 @@ def describe_fill(names: Sequence[str], values: Array, *, left_out: bool) -> str
     if np.isnan(values).any():
         return "a missing value ends the release"
     parts = [f"{name} {value:.10g}" for name, value in zip(names, values, strict=True)]
+    if shrinks:
+        return (
+            f"a missing value becomes {words.join(parts)} before its record is shortened to "
+            "max_norm, and moves the answer"
+        )
     return f"a missing value counts as {words.join(parts)}, towards which it moves the answer"

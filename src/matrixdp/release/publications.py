@@ -178,6 +178,11 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
             f"source is a {type(frame).__name__}; give the path of a TOML file, a data frame or an "
             "array"
         )
+    if "groups" in settings:
+        raise InputError(
+            "groups has no meaning here; add person = the column that identifies people, with "
+            "per_person and adjacency"
+        )
     for key in _OF_FILES:
         if key in settings:
             raise InputError(f"{key} has no meaning for records in memory; leave it out")

@@ -104,7 +104,10 @@ def build(
         "says": best.says,
         "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, provenance.STATED),
         "rule_for_missing_values": missing.describe_fill(
-            spec.output.columns, spec.fill, left_out=spec.leaves_missing_out
+            spec.output.columns,
+            spec.fill,
+            left_out=spec.leaves_missing_out,
+            shrinks=spec.output.max_norm is not None,
         ),
         "beyond_bounds": spec.output.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",

@@ -111,6 +111,14 @@ def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(tmp_path, 
     assert receipt["missing"] == {"age": 40, "income": 100_000}
 
 
+@pytest.mark.parametrize(("norm", "verb"), [(None, "counts as"), (9.0, "becomes")])
+def test_what_a_missing_value_becomes_is_shortened_with_its_record(norm, verb):
+    keys = {"query": "mean", "bounds": (0, 10), "epsilon": 2, "missing": "middle"}
+    (note,) = mdp.make_release(LACKING, max_norm=norm, **keys).notes
+    assert note.startswith(f"a missing value {verb} 0 5")
+    assert ("before its record is shortened to max_norm" in note) == bool(norm)
+
+
 RECORDS = 4000
 PRESENT = {"missing": "present", "bounds": {"age": [0, 120], "income": [0, 200]}}
 RELATIONS = ["replace", "add_or_remove"]
