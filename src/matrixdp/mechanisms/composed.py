@@ -52,6 +52,9 @@ Rows = Callable[[], Iterable[Array]]
 #: Maps a release of a part and its exact value to the noisy value.
 Answer = Callable[[AdditiveGaussian, Array], Array]
 
+#: Queries whose exact values are sums. Noise has no margin for the error of any other value.
+SUMS = {CentreQuery, ShellQuery, SecondMomentQuery}
+
 #: Why a release in parts has no guarantee.
 OTHER = "the parts are calibrated to another query; calibrate them to this one"
 
@@ -138,6 +141,11 @@ class ComposedMoments:
             raise NoGuarantee(OTHER)
         relation = self.query.n_records, self.query.group
         for query in (release.query for part in self.parts for release in part.releases):
+            if type(query) not in SUMS:
+                raise InputError(
+                    f"noise has no margin for the rounding of {query.name}, which is no exact sum; "
+                    "simulate this release, or take Centred() or PrivatelyClipped()"
+                )
             protects = _protects(query, self.query.adjacency)
             if not protects or relation != (query.n_records, query.group):
                 raise NoGuarantee(OTHER)

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from matrixdp.checks import InputError
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.programs import Value
 from matrixdp.privacy import gaussian_dp
@@ -105,6 +107,11 @@ def test_the_smallest_eigenvalue_is_0_beyond_its_reach():
     share = query.reach / 5
     for trace, value in ((0.4, 0.4 * share), (0.9, 0.5 * share), (1.0, 0.0), (3.0, 0.0)):
         assert query.of(trace * share * np.eye(5)) == pytest.approx(value, abs=1e-9)
+
+
+def test_an_eigenvalue_is_never_really_released_as_noise_has_no_margin_for_its_rounding():
+    with pytest.raises(InputError, match="no margin for the rounding of smallest_eigenvalue"):
+        ComposedMoments.calibrated(PrivatelyClippedAdaSSP(), LIVER, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "zero_out", "add_or_remove"])
