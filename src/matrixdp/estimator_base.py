@@ -156,6 +156,7 @@ class Private(BaseEstimator):
         self._one_fit = _OneFit()
 
     def __sklearn_clone__(self) -> Self:
+        # Searches and cross-validation clone what they score; their scores are exact.
         warn_of_selection(type(self).__name__)
         clone: Self = super().__sklearn_clone__()
         clone._one_fit = self._one_fit

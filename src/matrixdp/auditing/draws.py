@@ -37,7 +37,7 @@ def value_of(query: Query, record: Array) -> Array:
     others = query.n_records - query.group
     if query.domain.contains_zero or others <= 0:
         return value
-    # The least records of which the sum over n lies within the bounds, if the record adds nothing.
+    # A null record adds nothing, so that the others alone must hold the mean within its bounds.
     least = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
     return np.asarray(value + least[:, None] * others / query.n_records)
 

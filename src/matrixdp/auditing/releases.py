@@ -187,7 +187,7 @@ def note(audit: Audit, proof: Proof, stated: str) -> str:
 
 
 def detectable_effect(scale: Scale, real_scale: Scale, finding: Finding | None) -> float:
-    """Return the smallest share of missing noise that all tests detect with power ``base.POWER``.
+    """Return the smallest share of missing noise that all tests detect with power ``audit.POWER``.
 
     It is NaN where only the black box tests the noise.
     """

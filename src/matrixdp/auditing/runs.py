@@ -113,7 +113,10 @@ def _table(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _takes_generator(function: Callable[..., Any]) -> bool:
-    """Return whether a function has a second argument without a default, or one named so."""
+    """Return whether a function takes a generator as its second argument, by position.
+
+    It does if that argument has no default, or is named ``generator`` or ``rng``.
+    """
     try:
         arguments = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):

@@ -150,7 +150,7 @@ class ChosenByHistogram(Program):
         return moments_ridge(self.candidates[number].noise_std, self.query.features)
 
     def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
-        """Return the number of the radius, and the weight."""
+        """Return the number of the radius, and the weight, see :class:`Selection`."""
         counts = ask(self.lengths, records.value(self.lengths.query))[:, 0]
         if not self.private_count:
             return self.best(counts), 1.0
