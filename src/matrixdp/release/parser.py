@@ -58,13 +58,28 @@ def read_bounds(path: Path) -> Specification:
     Raises:
         InputError: as :func:`read`, or the file asks for something else.
     """
-    table = toml.load(path)
-    if table.setdefault("query", Bounds.name) != Bounds.name:
+    with _errors_of(path):
+        return _one(path, with_bounds_query(toml.load(path)))
+
+
+def with_bounds_query(table: dict[str, Any]) -> dict[str, Any]:
+    """Return keys that ask for bounds, whose query may be left out.
+
+    Raises:
+        InputError: the query is another one.
+    """
+    query = table.get("query")
+    if query is None:
+        return {**table, "query": Bounds.name}
+    # An array may hold records, which no message shows.
+    text = isinstance(query, str)
+    if not text or query != Bounds.name:
         raise InputError(
-            f"{path}: query is {table['query']!r}, and bounds are found before, by a file of their "
-            'own with columns = ["age", "bmi"] and an epsilon of their own'
+            f"query is {repr(query) if text else f'a {type(query).__name__}'}, and bounds are "
+            "found before, by a request of their own with "
+            'columns = ["age", "bmi"] and an epsilon of their own'
         )
-    return from_table(path, table)
+    return table
 
 
 def read_all(path: Path) -> list[Specification]:

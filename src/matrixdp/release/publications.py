@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
@@ -81,8 +81,17 @@ def make_release(
     >>> mean.receipt["mechanism"]
     'laplace'
     """
+    return _make(_request(source, account, settings), account, out, even_if_useless)
+
+
+def _make(
+    spec: Specification,
+    account: str | os.PathLike | Account | None,
+    out: str | os.PathLike | None,
+    even_if_useless: bool,
+) -> Answer:
+    """Make the release of a specification, of a file or of records in memory."""
     even_if_useless = checks.flag(even_if_useless=even_if_useless)
-    spec = _request(source, account, settings)
     if spec.in_file:
         folder = None if out is None else Path(out)
         return plans.make(spec, folder, even_if_useless=even_if_useless)
@@ -122,9 +131,9 @@ def private_bounds(
     ['0']
     """
     if not isinstance(source, str | os.PathLike):
-        settings = {**settings, "query": Bounds.name}
-    more: dict[str, Any] = {"account": account, "out": out}
-    return make_release(source, even_if_useless=even_if_useless, **more, **settings)
+        settings = parser.with_bounds_query(settings)
+    spec = _request(source, account, settings, parser.read_bounds)
+    return _make(spec, account, out, even_if_useless)
 
 
 def recommend(
@@ -158,14 +167,19 @@ def recommend(
     return [option for option, _ in choices.rank(spec, books)]
 
 
-def _request(source: Any, account: object, settings: dict[str, Any]) -> Specification:
-    """Return the specification of a release of a file or of records in memory."""
+def _request(
+    source: Any,
+    account: object,
+    settings: dict[str, Any],
+    read: Callable[[Path], Specification] = parser.read,
+) -> Specification:
+    """Return the specification of a release of a file, as ``read``, or of records in memory."""
     if not isinstance(source, str | os.PathLike):
         return _specification(source, settings)
     if settings or account is not None:
         name = next(iter(settings), "account")
         raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
-    return parser.read(Path(source))
+    return read(Path(source))
 
 
 def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
@@ -192,7 +206,8 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
     # Columns of arrays have numbers.
     table |= {key: str(table[key]) for key in ("person", "target") if key in table}
     labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
-    if table.get("query") == Bounds.name:
+    # An array is compared entry by entry.
+    if isinstance(table.get("query"), str) and table["query"] == Bounds.name:
         columns = table.get("columns", labels)
         if isinstance(columns, Iterable) and not isinstance(columns, str | bytes):
             columns = [*map(str, columns)]

@@ -258,10 +258,11 @@ def test_the_records_of_a_person_are_protected(folder, relation):
 
 def test_bounds_are_no_part_of_another_request(folder, capsys):
     assert "has no meaning" in find(folder, capsys, status=2, max_norm=3).err
-    assert (
-        "query is 'mean', and bounds are found before"
-        in find(folder, capsys, status=2, query="mean").err
-    )
+    another = "query is 'mean', and bounds are found before"
+    assert another in find(folder, capsys, status=2, query="mean").err
+    harness.spec(folder)
+    with pytest.raises(InputError, match=another):
+        mdp.private_bounds(folder / "spec.toml")
     for keys, says in (
         ({"columns": COLUMNS}, "columns has no meaning for the query 'mean'"),
         ({"bounds": None}, "`matrixdp bounds` finds some in private"),
