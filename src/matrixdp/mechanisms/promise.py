@@ -54,8 +54,8 @@ def check_promise(
                 f"{name} promises {word} {promise:g}, where {goal:g} is asked for; calibrate its "
                 "noise to what is asked"
             )
-    # Of a private number, a release that reads the records reads as many as are stated. A sum, or
-    # records with noise, would show the number.
+    # A composed release reads as many records as are stated: where their number is private, its
+    # neighbours are those of zero_out. Records with noise would show the number.
     reads = type(answer) is RecordsQuery and not isinstance(release, AdditiveMechanism)
     relation = "zero_out" if query.private_count and reads else query.adjacency
     if answer.adjacency != relation:

@@ -150,7 +150,7 @@ def with_parts_for(release, adjacency):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("pair", [*product(RELATIONS, repeat=2)])
 def test_parts_for_other_neighbours_are_refused(pair, kind, per_person):
-    """A replaced record covers a null one, which is one of zeros; about the mean it has to."""
+    """Parts for replaced records cover a null one, of zeros; about a mean no other parts do."""
     adjacency, other = pair
     release = built("ball", adjacency, kind, per_person)
     covered = adjacency == other

@@ -180,6 +180,7 @@ def test_a_score_is_that_of_scikit_learn(monkeypatch):
         expected = 1 - np.average(residual**2, weights=sample_weight) / np.average(
             around**2, weights=sample_weight
         )
+        # A warning comes with the first score of an estimator alone.
         with pytest.warns(fits.ExactScoreWarning) if sample_weight is None else nothing():
             assert fitted.score(X, Y, sample_weight) == pytest.approx(expected)
 
