@@ -51,6 +51,11 @@ class CentreQuery(MeanQuery):
         """Return what records (k, m) add, one per row."""
         return np.column_stack([rows, np.ones(len(rows))]) if self.private_count else rows
 
+    @property
+    def mean_of_terms(self) -> MeanQuery:
+        """The mean of what records add."""
+        return MeanQuery(self.domain, self.n_records, self.adjacency, per_person=self.per_person)
+
     def value(self, records: Array) -> Array:
         """Return the mean of records (..., m, n) as a column, with the entry for their number."""
         mean = records.sum(axis=-1, keepdims=True) / self._count(records)

@@ -77,8 +77,9 @@ class Blocks(Records):
         if isinstance(query, ShellQuery):
             # Whole numbers, which float64 adds up without rounding.
             return sum((query.value(rows.T) for rows in self.rows()), np.zeros(query.shape))
-        rows = map(query.terms, self.rows()) if isinstance(query, CentreQuery) else self.rows()
-        return exact_sums.value(query, rows)
+        if isinstance(query, CentreQuery):
+            return exact_sums.value(query.mean_of_terms, map(query.terms, self.rows()))
+        return exact_sums.value(query, self.rows())
 
     def about(self, centre: Array) -> Blocks:
         """Return the records minus a centre (m,)."""

@@ -27,7 +27,7 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box, block_rows
 from matrixdp.privacy.present import PresentMeanQuery
-from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
+from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
 #: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
 #: value for sums of products (2).
@@ -37,6 +37,9 @@ _STEPS = {1: 2**37, 2: 2**19}
 _ROWS, _MANY = 2**15, 2**24
 #: Entries are cut to this size, so that squared norms are finite.
 _LONGEST = 1e150
+
+#: What classes of queries compute where this module computes it.
+_VALUES = (RecordsQuery.value, MeanQuery.value, PresentMeanQuery.value, SecondMomentQuery.value)
 
 
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
@@ -51,8 +54,13 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         blocks: the records in order, one per row (k, m).
 
     Raises:
-        InputError: as :func:`clipped`.
+        InputError: as :func:`clipped`; or the query's class computes another value.
     """
+    if type(query).value not in _VALUES:
+        raise InputError(
+            f"{type(query).__name__} computes a value of its own, which is no sum of records; give "
+            "its value on records within their bounds to release_value"
+        )
     rows = clipped(query, blocks)
     if isinstance(query, RecordsQuery):
         return np.concatenate(list(rows)).T
