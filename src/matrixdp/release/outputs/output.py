@@ -263,15 +263,13 @@ class Output(abc.ABC):
         return content
 
     def doubts(self, noisy: Noisy) -> list[str]:
-        """Return a sentence on each number of an answer that may be noise alone.
+        """Return a sentence on each released number that may be noise alone.
 
-        It follows from the released numbers: a variance or mean square that :meth:`headline` says
-        to be hidden.
+        It is a variance or mean square that :meth:`headline` says to be hidden.
         """
         if not self.root:
             return []
-        answer = self.answer(noisy)[:, -len(self.columns) :]
-        numbers = np.diagonal(answer)
+        numbers = np.diagonal(self.answer(noisy)[:, -len(self.columns) :])
         hidden = self._hidden(noisy.release, noisy.part)
         return [
             f"noise may be all there is in the {self.root} of {name}, "
