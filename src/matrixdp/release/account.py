@@ -41,9 +41,11 @@ class Account:
 
     Approximate releases compose in squares of mu, pure ones additively (see own_matrix.md).
     Spend first, then sample: ``spend`` charges a release, ``room`` says how many more like it fit,
-    ``spent`` and ``left`` are epsilon, and ``releases`` lists the charges. A copy of an account is
-    the account itself, so that clones of an estimator share it. It counts the releases of all
-    processes and of the command line; a pickle of it opens the same file.
+    ``spent`` and ``left`` are epsilon, and ``releases`` lists the charges: mu each, or
+    the epsilon of a pure one. `matrixdp account FILE --json` has an epsilon of each.
+
+    A copy of an account is the account itself, so that clones of an estimator share it. It counts
+    the releases of all processes and of the command line; a pickle of it opens the same file.
 
     An account notices that its file vanished, or was replaced by an older one, since it was opened
     or pickled. It cannot notice what was restored before.
@@ -321,9 +323,14 @@ class Account:
         if bool(query.per_person) != bool(relation.person):
             units = "whole people", "single records"
             mine, other = units if query.per_person else units[::-1]
+            remedy = (
+                "give it an account that is begun with person, beside whose total this one counts, "
+                "or leave per_person out"
+                if query.per_person
+                else "calibrate it with per_person"
+            )
             raise InputError(
-                f"the release protects {mine}, and the account was begun for {other}; calibrate it "
-                f"{'without' if query.per_person else 'with'} per_person"
+                f"the release protects {mine}, and the account was begun for {other}; {remedy}"
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"{ledger.PYTHON}{secrets.token_hex(8)}"
