@@ -290,7 +290,8 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
         epsilon = float(f"{spec.epsilon * share:.3g}")
         with contextlib.suppress(InputError):
             if _fits(replace(free, epsilon=epsilon), account):
-                return f"epsilon = {epsilon:g} would fit"
+                smaller = 0 < spec.delta < account["total"]["delta"]
+                return f"epsilon = {epsilon:g} would fit" + f" at delta {spec.delta:g}" * smaller
     if line := _line(spec, account):
         return f"{line} would fit"
     if account["releases"]:
