@@ -116,7 +116,8 @@ def call(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, dest=argparse.SUPPRESS)
+    text = "show the version and exit"
+    parser.add_argument("--version", action=_Version, nargs=0, dest=argparse.SUPPRESS, help=text)
     parsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, text in verbs.items():
         added = parsers.add_parser(name, help=text, description=text)

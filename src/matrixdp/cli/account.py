@@ -2,6 +2,9 @@
 
 The argument is the file of records, its account, or the specification of a release. Nothing is
 charged, and the records are not read.
+
+An epsilon holds at its delta. A release spends less at the delta of the total than its own epsilon,
+which is stated at a smaller delta: it can be above what is left, and fit.
 """
 
 from __future__ import annotations

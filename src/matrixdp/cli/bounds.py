@@ -12,6 +12,7 @@ The specification is a small TOML file of its own (own_matrix.md explains every 
 
 The table that is printed goes at the end of the specification of a release of the same file, whose
 receipt then says which bounds were found, by which charge. The same request again costs nothing.
+The keys account, label, person, per_person and adjacency are those of `matrixdp release --help`.
 """
 
 from __future__ import annotations

@@ -60,13 +60,13 @@ def make_release(
         settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
             ``query`` ("records", "mean", "second_moments", "covariance", "components", ``number``
             of them, or "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing``
-            ("refuse" or "middle"). ``mechanism`` is a key that :func:`recommend` prints;
-            ``delta``, ``label`` and the like are as there. ``person``, ``per_person`` and
-            ``adjacency`` go together; ``max_norm`` is a public l2 norm of records, beside their
-            bounds. ``bounds`` is a dictionary ``{column: (lowest, highest)}``, which selects the
-            columns, or has one of the other forms of an estimator's. ``records`` is the number of
-            rows, which counts as public; under ``add_or_remove`` and with ``person`` it must be
-            stated.
+            ("refuse", "middle", a number per column, or "present" for a mean). ``mechanism`` is a
+            key that :func:`recommend` prints; ``delta``, ``label`` and the like are as there.
+            ``person``, ``per_person`` and ``adjacency`` go together; ``max_norm`` is a public l2
+            norm of records, beside their bounds. ``bounds`` is a dictionary
+            ``{column: (lowest, highest)}``, which selects the columns, or has one of the other
+            forms of an estimator's. ``records`` is the number of rows, which counts as public;
+            under ``add_or_remove`` and with ``person`` it must be stated.
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
