@@ -57,6 +57,11 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
     ]
 
 
+def stated(spec: Specification) -> dict[str, str]:
+    """Return the origin of bounds that no account tells of; a release of bounds has none."""
+    return {} if spec.output.name == Bounds.name else dict.fromkeys(spec.output.columns, STATED)
+
+
 def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
     """Return where the bounds of each column come from, for a receipt.
 
@@ -68,9 +73,11 @@ def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> di
         path: path of the account.
         account: its content.
     """
+    if not (words := stated(spec)):
+        return words
     found: dict[tuple[str, int, float], str] = {}
     otherwise = STATED
-    for charge in account["releases"] if spec.output.name != Bounds.name else ():
+    for charge in account["releases"]:
         if charge.get("query") not in (Bounds.name, SizeQuery.name):
             continue
         file = path.with_name(charge["answer"] or "no answer")
@@ -81,7 +88,7 @@ def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> di
         source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, content['receipt'])}"
         for name, *ends in content["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
-    words, box = {}, spec.output.box
+    box = spec.output.box
     for name, *ends in zip(spec.output.columns, box.lower, box.upper, strict=True):
         sources = [found.get((name, *end), "") for end in enumerate(ends)]
         named = [source for source, end in zip(sources, ends, strict=True) if source and end]

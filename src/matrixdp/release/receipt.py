@@ -102,7 +102,7 @@ def build(
         "curve": curve,
         **spec.output.noise_of(best),
         "says": best.says,
-        "origin_of_bounds": origins or dict.fromkeys(spec.output.columns, provenance.STATED),
+        "origin_of_bounds": origins or provenance.stated(spec),
         "rule_for_missing_values": missing.describe_fill(
             spec.output.columns,
             spec.fill,

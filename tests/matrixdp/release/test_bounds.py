@@ -124,6 +124,8 @@ def test_bounds_that_are_found_serve_records_in_memory(tmp_path):
     terms = {"missing": "refuse", "account": account}
     bounds = mdp.private_bounds(rows, epsilon=1, **terms)
     assert bounds.answer == {"0": (16.0, 64.0), "1": (16.0, 64.0)}
+    # Nobody stated any bounds.
+    assert bounds.receipt["origin_of_bounds"] == {}
     mean = mdp.make_release(rows, query="mean", bounds=bounds.answer, epsilon=1, **terms)
     assert "found in private" in mean.receipt["origin_of_bounds"]["1"]
     assert [charge["query"] for charge in account.releases] == ["bounds", "mean"]
