@@ -14,6 +14,7 @@ def main() -> int:
     try:
         from matrixdp import cli
 
+        cli.escape_output()
         return cli.main()
     except KeyboardInterrupt as interrupt:
         # The verb `release` says what was charged.

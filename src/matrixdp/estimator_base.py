@@ -191,10 +191,11 @@ class Private(BaseEstimator):
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
             scaled = partial(map, choice.output.scaled, [filled])
             draw = compositions.prepare(choice.output, choice.release, scaled)
+            read = compositions.reader(choice.output, choice.release)
             # Whoever makes errors of warnings pays for no fit that ends in one.
             warn_of_weakness(receipt.cautions(choice.spec))
             self._spend(choice)
-            return choice, draw
+            return choice, lambda: read(draw())
 
         choice, draw = retried(attempt)
         self.mechanism_ = choice.release

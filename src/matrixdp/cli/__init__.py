@@ -9,9 +9,11 @@ dependencies only when it runs, so that a verb starts quickly.
 from __future__ import annotations
 
 import argparse
+import codecs
 import difflib
 import importlib
 import inspect
+import io
 import json
 import math
 import os
@@ -55,6 +57,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
     return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+
+
+def escape_output() -> None:
+    """Have characters that the terminal cannot show printed as JSON and TOML escape them.
+
+    Otherwise the answer of a charged release could end in an error of the terminal.
+    """
+    codecs.register_error("escape", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        # What stands in place of a stream may show every character.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="escape")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Return the escapes of the characters of an error, and the place behind them."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    codes = map(ord, error.object[error.start : error.end])
+    return "".join(
+        f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}" for code in codes
+    ), error.end
 
 
 def show(content: Mapping[str, Any]) -> None:

@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError
-from matrixdp.release import durable, provenance, receipt_page
+from matrixdp.release import durable, provenance, receipt_page, storage
 from matrixdp.release.outputs import Bounds
 
 
@@ -41,6 +41,12 @@ class Answer:
     receipt: dict[str, Any]
     notes: list[str] = field(default_factory=list)
     paths: dict[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stored: storage.Stored) -> Self:
+        """Return the answer that was stored with its description."""
+        assert stored.answer is not None
+        return cls(**stored.answer, receipt=stored.receipt)
 
     @property
     def answer(self) -> Any:
@@ -96,9 +102,8 @@ class Answer:
         return text.getvalue()
 
     def content(self) -> dict[str, Any]:
-        """Return what an account stores, from which the answer can be made again."""
-        names = ("query", "header", "rows", "details", "receipt")
-        return {name: getattr(self, name) for name in names}
+        """Return what an account stores, beside the receipt, to make the answer from again."""
+        return {name: getattr(self, name) for name in ("query", "header", "rows", "details")}
 
     def __repr__(self) -> str:
         table = self._text() if self.query == Bounds.name else str(self.answer)

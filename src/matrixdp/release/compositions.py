@@ -1,8 +1,9 @@
-"""What a release gives to an output, with additive noise or in several parts."""
+"""What a release draws of records, how a file holds it, and what an output reads of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +14,27 @@ from matrixdp.mechanisms.composed import (
     Outcome,
     Rows,
 )
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
 
+#: What a release draws: the noisy value of its query, or the outcome of its parts.
+Draw = Array | Outcome
+
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
+
+#: Columns of a matrix of records in a trial at most, and the seed of its noise.
+_RECORDS, _SEED = 1000, 0
 
 
 def prepare(
     output: Output, release: AdditiveMechanism | ComposedMoments, rows: Rows
-) -> Callable[[], Noisy]:
-    """Read records, and return a function that draws what a release gives to an output.
+) -> Callable[[], Draw]:
+    """Read records, and return a function that draws a release of them.
 
     Bad records are refused here, before any noise is drawn.
 
@@ -35,20 +44,38 @@ def prepare(
         rows: returns the scaled records in blocks (k, m); each call starts anew.
     """
     if isinstance(release, ComposedMoments):
-        run = release.prepare(rows)
-        return lambda: noisy(output, release, run())
-    # Simulated once for all answers.
-    value, noise = output.value(rows()), MomentNoise(release)
-    return lambda: output.noisy(noise, release.release_value(value))
+        return release.prepare(rows)
+    value = output.value(rows())
+    return lambda: release.release_value(value)
 
 
-def noisy(output: Output, release: ComposedMoments, outcome: Outcome) -> Noisy:
-    """Return what a release in parts gives to an output."""
+def reader(output: Output, release: AdditiveMechanism | ComposedMoments) -> Callable[[Draw], Noisy]:
+    """Return a function from a draw to what it gives to an output.
+
+    The noise of one radius is simulated once for all draws.
+    """
+    simulations: dict[float, MomentNoise] = {}
+
+    def read(draw: Draw) -> Noisy:
+        if not isinstance(draw, Outcome):
+            assert isinstance(release, AdditiveMechanism)
+            return output.noisy(simulations.setdefault(0.0, MomentNoise(release)), draw)
+        assert isinstance(release, ComposedMoments)
+        noise = MomentNoise(release.at(draw.radius), draw.centre_std)
+        return noisy(output, release, draw, simulations.setdefault(draw.radius, noise))
+
+    return read
+
+
+def noisy(
+    output: Output, release: ComposedMoments, outcome: Outcome, noise: MomentNoise | None = None
+) -> Noisy:
+    """Return what a release in parts gives to an output; ``noise`` is that at its radius."""
     reach = _reach(output.query.domain, outcome.centre)
     return Noisy(
         outcome.moments / outcome.weight,
         release,
-        MomentNoise(release.at(outcome.radius), outcome.centre_std),
+        noise or MomentNoise(release.at(outcome.radius), outcome.centre_std),
         mean=outcome.centre,
         weight=outcome.weight,
         outcome=outcome,
@@ -62,3 +89,45 @@ def _reach(domain: Box | Ball, centre: Array) -> float:
         return domain.radius + float(np.linalg.norm(centre))
     sides = np.abs([np.array(domain.lower) - centre, np.array(domain.upper) - centre])
     return float(np.linalg.norm(sides.max(axis=0)))
+
+
+def trials(output: Output, release: AdditiveMechanism | ComposedMoments) -> Iterator[Draw]:
+    """Yield two draws around public values, which no record decides, by simulated noise.
+
+    An answer is described for them before any charge, so that nothing but the noise is new to what
+    describes the real one. The values are those of records in the middle of their bounds, or of
+    zeros, and of records at their upper bounds; of a release in parts the largest radius and the
+    smallest.
+    """
+    stream, query = np.random.default_rng(_SEED), output.query
+    if isinstance(release, ComposedMoments):
+        for part in (release.radii[0], release.radii[-1]):
+            noise = part.noise.sample(stream, 1)[0]
+            centre = release.centre_std * stream.standard_normal(len(output.columns))
+            sizes = part.noise_std, part.query.domain.radius
+            yield Outcome(noise, *sizes, centre, release.centre_std)
+        return
+    is_matrix = release.query.output_type == "matrix"
+    for largest in (0.0, float(query.n_records) if isinstance(query, SizeQuery) else 1.0):
+        value = np.full(query.shape, largest)
+        if output.constant:
+            value[CONSTANT, 0 if value.shape[1] == 1 else CONSTANT] = 1.0
+        value += release.noise.sample(stream, 1)[0]
+        yield value[:, :_RECORDS].T if is_matrix else value
+
+
+def content(draw: Draw) -> dict[str, Any]:
+    """Return a draw as JSON holds it, to the last bit."""
+    if isinstance(draw, Outcome):
+        return {name: np.asarray(value).tolist() for name, value in draw._asdict().items()}
+    return {"value": draw.tolist()}
+
+
+def from_content(stored: Mapping[str, Any]) -> Draw:
+    """Return the draw that :func:`content` holds."""
+    if "value" in stored:
+        return np.array(stored["value"], dtype=float)
+    parts: dict[str, Any] = {
+        name: np.array(part) if isinstance(part, list) else part for name, part in stored.items()
+    }
+    return Outcome(**parts)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, plural
+from matrixdp import checks
+from matrixdp.checks import Array, InputError, plural, why
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.composed import ComposedMoments, Rows
 from matrixdp.release import (
     choices,
     compositions,
@@ -32,16 +33,23 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Bounds, Output, words
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
 from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
 _NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
 
+#: Numbers of records that are held in memory, so that a release in parts reads its file once.
+_HELD = 1 << 24
+
 #: Largest number of notes of one kind.
 _SENTENCES = 4
 
 T = TypeVar("T")
+
+#: Relative difference of two calibrations to the same noise, on different processors.
+_SAME = 1e-6
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
 TRIES = 20
@@ -81,11 +89,17 @@ class Plan:
         return self.option.output
 
     def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
-        """Charge the release, draw its noise, store the answer beside the account and return it.
+        """Charge the release, draw it, store the draw beside the account, and return its answer.
 
-        This is their order on the disk. A request of a file whose answer is stored already gets
-        that one, at no cost. Records in memory have no name by which an answer could be found
-        again: each call is a release of its own.
+        All that can refuse comes before, also a trial of the answer's description on public values.
+        Then this is the order on the disk: the charge, the draw, the answer. What fails after the
+        draw loses neither: the same request of a file describes the stored draw at no cost, and
+        records in memory give the noisy numbers in place of their description. They have no name by
+        which an answer could be found again: each call is a release of its own.
+
+        What is stored is the request (file, query, columns with bounds, records, neighbours,
+        person, max_norm, missing, mechanism, label), the mechanism that was taken with its
+        calibration, the receipt, and the draw.
 
         Args:
             out: folder of the files; None writes none but those of the account.
@@ -98,12 +112,13 @@ class Plan:
         date = date or ledger.today()
         if self.account is None:
             ledger.check(self.release)
-            return self._answer(date, {}).finish()
+            draw, description = self._prepare(date, {})
+            return description.answer(draw())
         with self.account.open() as (state, location):
             path, request = location.path, _digest(self.spec, location.path)
             charges = storage.answers(path, state, request) if request else []
             if stored := next((file for file in charges if file.exists()), None):
-                return self._again(stored, out, path)
+                return self._again(stored, state, out, path)
             if self.option is None or self.option is not self._choice(state, path):
                 raise Outdated(
                     f"{path} has changed since this release was planned, and another mechanism "
@@ -132,30 +147,28 @@ class Plan:
     def _choice(self, state: ledger.Account, name: object) -> Option:
         return choices.choose(self.spec, self.listed, state, name)[0][0]
 
-    def _answer(self, date: str, more: Mapping[str, Any], **of_account: Any) -> _Pending:
-        """Read the records, and return what draws the answer, with the sizes of its files."""
+    def _prepare(
+        self, date: str, more: Mapping[str, Any], **of_account: Any
+    ) -> tuple[Callable[[], compositions.Draw], _Description]:
+        """Read the records, try to describe an answer, and return what draws and what describes.
+
+        Raises:
+            InputError: a record is bad, or no answer of this release could be described.
+        """
         assert self.option is not None
-        spec, option = replace(self.spec, output=self.output), self.option
-        statement = {**receipt.build(spec, option, date, **of_account), **more}
-        records = partial(map, spec.output.scaled)
-        draw = compositions.prepare(spec.output, option.release, lambda: records(_rows(spec)))
-
-        def finish() -> Answer:
-            noisy = draw()
-            header, rows = spec.output.table(spec.output.answer(noisy))
-            details = json.loads(json.dumps(spec.output.described(noisy)))
-            notes = [*receipt.cautions(spec), *_notes(spec, rows, details, statement)]
-            return Answer(spec.output.name, header, rows, details, statement, notes)
-
-        columns, names = len(spec.output.columns), len(json.dumps(spec.output.columns))
-        # Numbers and intervals are named by column, or by row and column.
-        entries = (columns + 2) * (_ENTRY * (columns + 2) + 2 * names)
-        roles = file_names(spec.output.name)
-        texts = Answer(spec.output.name, [], [], {}, statement).files()
-        sizes = {name: len(text.encode()) for name, text in texts.items()}
-        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * option.release.numbers
-        sizes[roles["details"]] = _FILE + entries * (not isinstance(spec.output, Bounds))
-        return _Pending(statement, sizes, finish)
+        spec, release = replace(self.spec, output=self.output), self.release
+        statement = {**receipt.build(spec, self.option, date, **of_account), **more}
+        draw = compositions.prepare(spec.output, release, _scaled(spec, release))
+        description = _Description(spec, statement, compositions.reader(spec.output, release))
+        with checks.as_input_error(
+            f"the answer of {spec.name} cannot be described, as a trial on public values shows "
+            "({why}), and nothing was charged",
+            "ask for another query",
+        ):
+            for trial in compositions.trials(spec.output, release):
+                texts = [description.describe(trial).files(), compositions.content(trial)]
+                json.dumps(texts, ensure_ascii=False).encode()
+        return draw, description
 
     def _charge(
         self,
@@ -167,7 +180,7 @@ class Plan:
     ) -> Answer:
         """Charge the release under the lock, draw it, store it and write it to ``out``."""
         assert self.account is not None
-        spec, path = self.spec, location.path
+        spec, path, number = self.spec, location.path, len(state["releases"]) + 1
         entry = {**self.account.entry(self.release, spec.label), "query": spec.output.name}
         entry |= {"date": date}
         if request:
@@ -177,22 +190,59 @@ class Plan:
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
         origins = provenance.of_bounds(spec, path, state)
-        pending = self._answer(date, more, charge=len(state["releases"]) + 1, origins=origins)
-        entry["receipt"] = pending.statement["digest"]
-        sizes = pending.sizes
-        with storage.reserve(path, sum(sizes.values())) as name, claim(out, path, sizes):
+        draw, description = self._prepare(date, more, charge=number, origins=origins)
+        entry["receipt"] = description.statement["digest"]
+        sizes = description.sizes(self.release.numbers)
+        content = {
+            **_request(spec, path.parent),
+            **self._calibration(),
+            "receipt": description.statement,
+        }
+        size = sum(sizes.values()) + _FILE + _NUMBER * self.release.numbers
+        with storage.reserve(path, size) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
                 self.account.charge(after, location)
-                answer = pending.finish()
-                storage.store(path, name, answer.content())
-                publish(out, answer.files())
+                drawn = draw()
+                content["draw"] = compositions.content(drawn)
+                notes = []
+                try:
+                    storage.store(path, name, content, None)
+                except InputError as error:
+                    notes = [f"{error}; the same request would be charged again"]
+                if request and not notes:
+                    with _finding(spec, path):
+                        answer = description.describe(drawn)
+                        texts = answer.files()
+                else:
+                    answer = description.answer(drawn)
+                    texts = answer.files() if out else {}
+                with contextlib.suppress(InputError):
+                    # The draw is there already, from which the answer can be described again.
+                    storage.store(path, name, content, answer.content())
+                publish(out, texts)
+        answer.notes.extend(notes)
         return answer
 
-    def _again(self, stored: Path, out: Path | None, path: Path) -> Answer:
-        """Return an answer that is stored already."""
-        spec, answer = self.spec, Answer(**storage.content(stored))
-        texts = answer.files()
+    def _calibration(self) -> dict[str, Any]:
+        """Return the mechanism that is taken and its calibration, as :meth:`draw` stores them."""
+        release = self.release
+        names = ("epsilon", "delta", "mu", "noise_std")
+        return {"taken": self.output.mechanism} | {key: getattr(release, key) for key in names}
+
+    def _again(self, file: Path, state: ledger.Account, out: Path | None, path: Path) -> Answer:
+        """Return the answer to a draw that is stored already, which may be described only now."""
+        spec, stored = self.spec, storage.content(file)
+        with _finding(spec, path):
+            if stored.answer is None:
+                assert stored.release is not None
+                answer = self._described(stored.release, state, path)
+                texts = answer.files()
+                with contextlib.suppress(InputError):
+                    storage.store(path, file.name, stored.release, answer.content())
+            else:
+                answer = Answer.of(stored)
+                texts = answer.files()
         # Of files without a text an earlier run that was killed may have left the space.
         sizes = dict.fromkeys(file_names(answer.query).values(), 0)
         sizes |= {name: len(text.encode()) for name, text in texts.items()}
@@ -202,7 +252,7 @@ class Plan:
             *receipt.cautions(spec),
             "this is the answer of an earlier run of the same request, not charged",
         ]
-        if spec.file.exists() and spec.file.stat().st_mtime > stored.stat().st_mtime:
+        if spec.file.exists() and spec.file.stat().st_mtime > file.stat().st_mtime:
             notes.append(
                 f"{spec.file} has changed since; to ask anew, at the price of another "
                 'release, add label = "..."'
@@ -210,13 +260,82 @@ class Plan:
         notes += _notes(spec, answer.rows, answer.details, answer.receipt)
         return replace(answer, notes=notes, paths={**answer.paths_in(out), "account": path})
 
+    def _described(self, stored: dict[str, Any], state: ledger.Account, path: Path) -> Answer:
+        """Return the answer to a stored draw, by the mechanism that drew it.
 
-class _Pending(NamedTuple):
-    """A release whose records are read: its receipt, sizes of its files, and what draws it."""
+        Raises:
+            InputError: this version calibrates it to other noise, or its description fails again.
+        """
+        spec = replace(self.spec, total=ledger.terms(state)[0]).by(stored["taken"])
+        option = choices.possible(spec, state)[0]
+        plan = replace(self, spec=spec, option=option)
+        for key, value in plan._calibration().items():
+            if value != stored[key] and not math.isclose(value, stored[key], rel_tol=_SAME):
+                raise InputError(
+                    f"the draw beside {path} has {key} = {stored[key]:.6g}, where this version of "
+                    f"matrixdp has {value:.6g}; describe it by the version of its receipt"
+                )
+        read = compositions.reader(plan.output, plan.release)
+        description = _Description(replace(spec, output=plan.output), stored["receipt"], read)
+        return description.describe(compositions.from_content(stored["draw"]))
 
+
+@dataclass(frozen=True)
+class _Description:
+    """What makes an answer of a draw.
+
+    Attributes:
+        spec: what is released, with the output of the mechanism that is taken.
+        statement: its receipt.
+        read: maps a draw to what the output reads.
+    """
+
+    spec: Specification
     statement: dict[str, Any]
-    sizes: dict[str, int]
-    finish: Callable[[], Answer]
+    read: Callable[[compositions.Draw], Noisy]
+
+    def describe(self, draw: compositions.Draw) -> Answer:
+        """Return the answer of a draw, with all that stands beside it."""
+        spec, noisy = self.spec, self.read(draw)
+        header, rows = spec.output.table(spec.output.answer(noisy))
+        details = json.loads(json.dumps(spec.output.described(noisy)))
+        notes = [*receipt.cautions(spec), *_notes(spec, rows, details, self.statement)]
+        return Answer(spec.output.name, header, rows, details, self.statement, notes)
+
+    def answer(self, draw: compositions.Draw) -> Answer:
+        """Return the answer of a draw, or its numbers alone where their description fails."""
+        try:
+            return self.describe(draw)
+        except Exception as error:
+            reason = why(error)
+        output = self.spec.output
+        content = compositions.content(draw)
+        rows = content["value" if "value" in content else "moments"]
+        details = {
+            "draw": content,
+            "columns": [*output.columns],
+            "middle": output.middle.tolist(),
+            "half": output.half.tolist(),
+        }
+        note = (
+            f"the description of this answer fails ({reason}), so that it has the noisy numbers as "
+            "they were drawn, of records minus middle, over half, as the details state them"
+        )
+        header = [*map(str, range(len(rows[0])))]
+        return Answer("draw", header, rows, details, self.statement, [note])
+
+    def sizes(self, numbers: int) -> dict[str, int]:
+        """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
+        output = self.spec.output
+        columns, names = len(output.columns), len(json.dumps(output.columns))
+        # Numbers and intervals are named by column, or by row and column.
+        entries = (columns + 2) * (_ENTRY * (columns + 2) + 2 * names)
+        roles = file_names(output.name)
+        texts = Answer(output.name, [], [], {}, self.statement).files()
+        sizes = {name: len(text.encode()) for name, text in texts.items()}
+        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
+        sizes[roles["details"]] = _FILE + entries * (not isinstance(output, Bounds))
+        return sizes
 
 
 def plan(
@@ -294,6 +413,16 @@ def retried(attempt: Callable[[], T]) -> T:
         with contextlib.suppress(Outdated):
             return attempt()
     return attempt()
+
+
+@contextlib.contextmanager
+def _finding(spec: Specification, path: Path) -> Iterator[None]:
+    """Say of any error that the draw is stored, where the same request finds it again."""
+    with checks.as_input_error(
+        f"{spec.name} was charged and drawn, and its description fails ({{why}}); the draw is kept "
+        f"beside {path}, and the same request describes it at no cost"
+    ):
+        yield
 
 
 def _digest(spec: Specification, account: Path) -> str:
@@ -374,7 +503,7 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
     """Return all that identifies a request; the file's path is relative to ``folder``."""
     output = spec.output
     return {
-        "file": os.path.relpath(spec.file.resolve(), folder),
+        "file": os.path.relpath(spec.file.resolve(), folder) if spec.in_file else None,
         "query": output.name,
         "columns": [*zip(output.columns, output.box.lower, output.box.upper, strict=True)],
         "records": output.records,
@@ -390,6 +519,31 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != readers.USUAL else {}),
     }
+
+
+def _scaled(spec: Specification, release: AdditiveMechanism | ComposedMoments) -> Rows:
+    """Return a function that yields the scaled records in blocks, anew in each call.
+
+    A release in parts reads its records again after its charge, when a file may have changed or
+    gone. Those of up to ``_HELD`` numbers are therefore held in memory.
+    """
+
+    def scaled() -> Iterator[Array]:
+        return map(spec.output.scaled, _rows(spec))
+
+    if (
+        isinstance(release, AdditiveMechanism)
+        or spec.output.records * spec.output.box.features > _HELD
+    ):
+        return scaled
+    blocks, held = [], 0
+    for block in scaled():
+        blocks.append(block)
+        held += block.size
+        # A private number of records may be far above the stated one.
+        if held > _HELD:
+            return scaled
+    return lambda: blocks
 
 
 def _rows(spec: Specification) -> Iterator[Array]:

@@ -84,9 +84,12 @@ def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> di
         if not file.is_file():
             otherwise = f"{_UNKNOWN}: {file.name} is not there"
             continue
-        content = storage.content(file)
-        source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, content['receipt'])}"
-        for name, *ends in content["rows"]:
+        stored = storage.content(file)
+        if stored.answer is None:
+            otherwise = f"{_UNKNOWN}: {file.name} has no description yet"
+            continue
+        source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, stored.receipt)}"
+        for name, *ends in stored.answer["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
     box = spec.output.box
     for name, *ends in zip(spec.output.columns, box.lower, box.upper, strict=True):

@@ -251,7 +251,7 @@ def _charge(stored: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def digest(content: object) -> str:
     """Return the SHA-256 of a content of JSON, such as a request, equal for equal ones."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -283,18 +283,35 @@ def answers(path: Path, account: Account, request: str) -> list[Path]:
     return [path.with_name(name) for name in reversed(names)]
 
 
-def content(answer: Path) -> dict[str, Any]:
-    """Return an answer as :func:`store` wrote it.
+class Stored(NamedTuple):
+    """What is stored of a charge.
+
+    Attributes:
+        receipt: its receipt.
+        answer: query, header, rows and details; None where the answer was not described yet.
+        release: what was drawn and of what, see :meth:`matrixdp.release.plans.Plan.draw`; None in
+            files of version 0.1.0, which have the answer alone.
+    """
+
+    receipt: dict[str, Any]
+    answer: dict[str, Any] | None
+    release: dict[str, Any] | None
+
+
+def content(file: Path) -> Stored:
+    """Return what :func:`store`, or version 0.1.0, wrote to a file.
 
     Raises:
-        InputError: the answer cannot be read, or was changed.
+        InputError: the file cannot be read, or was changed.
     """
-    with checks.as_input_error(f"{answer} cannot be read ({{why}}); restore it, as it is paid for"):
-        stored = json.loads(answer.read_text(encoding="utf-8-sig"))
-        result: dict[str, Any] = stored["answer"]
-        if stored["sha256"] != digest(result):
+    with checks.as_input_error(f"{file} cannot be read ({{why}}); restore it, as it is paid for"):
+        stored = json.loads(file.read_text(encoding="utf-8-sig"))
+        answer, release = stored["answer"], stored.get("release")
+        if stored["sha256"] != digest(answer if release is None else [release, answer]):
             raise ValueError("it is not as it was stored")
-    return result
+        if release is None:
+            return Stored(answer.pop("receipt"), answer, None)
+        return Stored(release["receipt"], answer, release)
 
 
 @contextlib.contextmanager
@@ -349,13 +366,17 @@ def charge(location: AccountFile, account: Account) -> None:
         require(unchanged=path.read_text(encoding="utf-8") == text)
 
 
-def store(path: Path, name: str, content: Mapping[str, Any]) -> None:
-    """Write the answer of a charge to the disk, readable by its owner only.
+def store(
+    path: Path, name: str, release: Mapping[str, Any], answer: Mapping[str, Any] | None
+) -> None:
+    """Write the draw of a charge to the disk, readable by its owner only, with its answer.
+
+    It is written before there is an answer, and again with it.
 
     Raises:
-        InputError: the answer cannot be written; the charge stays.
+        InputError: it cannot be written; the charge stays.
     """
     file = path.with_name(name)
     with durable.explain(file, "{cure}; the charge stays in the account"):
-        stored = {"answer": content, "sha256": digest(content)}
+        stored = {"release": release, "answer": answer, "sha256": digest([release, answer])}
         durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600)

@@ -65,11 +65,11 @@ class MomentNoise:
         """Yield the noise of moments (k, m, m) and of the mean (k, m), the same in each call."""
         stream, shape = np.random.default_rng(_SEED), self.release.noise.shape
         step = max(1, _ENTRIES // (shape[0] * shape[1]))
-        columns = np.delete(np.arange(shape[0]), CONSTANT)
         for start in range(0, self._draws, step):
             count = min(step, self._draws - start)
             moments = self.release.noise.sample(stream, count) * self.release.rounding_factor
             if self._mean_std is None:
+                columns = np.delete(np.arange(shape[0]), CONSTANT)
                 yield moments[:, columns[:, None], columns], moments[:, CONSTANT, columns]
             else:
                 yield moments, self._mean_std * stream.standard_normal(moments.shape[:2])

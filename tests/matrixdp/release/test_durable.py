@@ -91,13 +91,15 @@ for last in range(1, 100):
 
 
 def state(folder):
-    """Return the charges, the answers that are kept, and the files that are published."""
-    charges = harness.charges(folder)
-    kept = {
-        one["answer"]: Answer(**storage.content(folder / one["answer"])).files()
-        for one in charges
-        if (folder / one["answer"]).exists()
-    }
+    """Return the charges, the files of each answer that is kept, and what is published.
+
+    Of a draw without a description yet there are no files.
+    """
+    charges, kept = harness.charges(folder), {}
+    for one in charges:
+        if (folder / one["answer"]).exists():
+            stored = storage.content(folder / one["answer"])
+            kept[one["answer"]] = Answer.of(stored).files() if stored.answer else {}
     files = sorted((folder / "out").glob("[!.]*"))
     return charges, kept, {file.name: file.read_text() for file in files}
 
@@ -132,8 +134,15 @@ def test_killed_after_any_step(tmp_path, keys, published_files, parts):
         assert all(file.stat().st_mode & 0o777 == 0o600 for file in answers)
         assert all(kept and text in kept[charges[0]["answer"]].values() for text in files.values())
         later, now, published = state(before.with_name(before.name.partition("-")[0]))
-        # Never two for a charge: an answer that was kept is the answer, and costs nothing more.
-        assert now.items() >= kept.items()
+        # Never two for a charge: a draw that was kept is the answer, and costs nothing more.
+        assert {*now} >= {*kept}
+        assert all(now[name] == texts for name, texts in kept.items() if texts)
+        draws = [
+            storage.content(place / name).release["draw"]
+            for place in (before, before.with_name(before.name.partition("-")[0]))
+            for name in kept
+        ]
+        assert draws[:1] == draws[1:]
         assert len(now) == 1
         assert len(later) == (1 if kept or not charges else 2)
         assert [published] == [*now.values()]
@@ -144,6 +153,8 @@ def test_killed_after_any_step(tmp_path, keys, published_files, parts):
     # Each part draws between the charge, of five steps, and the answer's.
     charged = [state(before) for before in killed]
     assert sum(bool(charges) and not kept for charges, kept, _ in charged) == 2 + parts + 3
+    # Then it is described: after the last two steps of the draw, three write the description.
+    assert sum({} in kept.values() for _, kept, _ in charged) == 5
     # Nothing is left behind where the run ended by itself.
     assert not [*killed[-1].rglob(".*.part")]
 
@@ -194,7 +205,8 @@ def test_the_charge_is_on_the_disk_before_noise_and_the_answer_before_it_is_seen
     assert run(folder) == 0
     (answer,) = folder.glob("people.csv.privacy.*.json")
     order = []
-    for name in ("people.csv.privacy.json", "noise", answer.name, *FILES):
+    # The draw, and then with its description.
+    for name in ("people.csv.privacy.json", "noise", answer.name, answer.name, *FILES):
         where = "out" if name in FILES else folder.name
         written = [f"fsync .{name}.part", f"replace {name}", f"fsync {where}"]
         order += ["noise"] if name == "noise" else written
