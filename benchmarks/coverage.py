@@ -113,8 +113,9 @@ def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
     output, release = spec.output, option.release
     exact = exact_answer(output, records)
     draw = compositions.prepare(output, release, lambda: [output.scaled(records)])
+    read = compositions.reader(output, release)
     while True:
-        yield intervals(output, release, draw()), exact
+        yield intervals(output, release, read(draw())), exact
 
 
 def specification(cell: Cell, bounds: Bounds, records: int) -> Specification:

@@ -26,8 +26,8 @@ def rows(path: Path, table: str) -> list[Any]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files below a folder but locks, which are empty."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
+    """Return all files below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

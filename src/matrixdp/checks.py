@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Number
 from typing import Any, SupportsFloat, cast
 
 import numpy as np
@@ -93,6 +94,35 @@ def short(text: str, most: int = 100) -> str:
     return text if len(text) <= most else f"{text[: most - 30]}...{text[-25:]}"
 
 
+def shown(value: object) -> str:
+    """Return what a message shows of an argument: a number, a text, or a few of them.
+
+    Of all else it is the type and the size: whatever argument it is, it may hold records.
+    """
+    if isinstance(value, np.generic) and not isinstance(value, np.void):
+        value = value.item()
+    if value is None or isinstance(value, str | bytes | bool | Number):
+        return short(_shown_number(value) if isinstance(value, int) else repr(value))
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        items = [f"{key!r}: {shown(item)}" for key, item in value.items()]
+        return short("{" + ", ".join(items) + "}")
+    kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    if isinstance(value, list | tuple):
+        if all(isinstance(item, str) for item in value) or (
+            len(value) <= 3 and all(isinstance(item, Number | str) for item in value)
+        ):
+            return short(repr(value))
+        return f"a {kind} of {len(value)}"
+    article = "an" if kind[:1].lower() in "aeiou" else "a"
+    shape = getattr(value, "shape", None)
+    return f"{article} {kind}" + f" of shape {shape}" * isinstance(shape, tuple)
+
+
+def _shown_number(value: int) -> str:
+    """Return a whole number; Python writes none of more than some thousand digits."""
+    return repr(value) if value.bit_length() < 1 << 12 else "a number of over 1,000 digits"
+
+
 def plural(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 record``, ``2 records``."""
     return f"{number} {noun}{'s' * (number != 1)}"
@@ -105,14 +135,12 @@ def _single(argument: dict) -> tuple[str, object]:
 
 def _number(argument: dict, allowed: str, is_valid: Callable[[float], bool]) -> float:
     name, value = _single(argument)
-    text = repr(value)
     if not isinstance(value, str | bytes | bool | None):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             number = float(cast(SupportsFloat, value))
             if is_valid(number):
                 return number
-            text = str(value)
-    raise InputError(f"{name} is {short(text)}; it must be {allowed}")
+    raise InputError(f"{name} is {shown(value)}; it must be {allowed}")
 
 
 def positive(**argument: object) -> float:
@@ -155,7 +183,7 @@ def flag(**argument: object) -> bool:
     """Return the value if it is true or false."""
     name, value = _single(argument)
     if not isinstance(value, bool | np.bool):
-        raise InputError(f"{name} is {short(repr(value))}; it must be true or false")
+        raise InputError(f"{name} is {shown(value)}; it must be true or false")
     return bool(value)
 
 
@@ -165,10 +193,9 @@ def fraction(**argument: object) -> float:
 
 
 def count(**argument: object) -> int:
-    """Return the value if it is a whole number of at least 1."""
-    return int(
-        _number(argument, "a whole number of at least 1", lambda x: x >= 1 and x.is_integer())
-    )
+    """Return the value if it is a whole number of at least 1, of those that float64 can count."""
+    allowed = "a whole number of at least 1, and below 2^53"
+    return int(_number(argument, allowed, lambda x: 1 <= x < 2**53 and x.is_integer()))
 
 
 def choice(allowed: Iterable[str], **argument: object) -> str:
@@ -176,7 +203,7 @@ def choice(allowed: Iterable[str], **argument: object) -> str:
     name, value = _single(argument)
     options = [str(option) for option in allowed]
     if not isinstance(value, str) or value not in options:
-        raise InputError(f"{name} is {short(repr(value))}; {nearest(value, options)}")
+        raise InputError(f"{name} is {shown(value)}; {nearest(value, options)}")
     return str(value)
 
 
@@ -185,7 +212,7 @@ def text(**argument: object) -> str:
     name, value = _single(argument)
     if not isinstance(value, str) or not value or not value.isprintable():
         raise InputError(
-            f"{name} is {value!r}; it must be a text on one line, with a backslash in single "
+            f"{name} is {shown(value)}; it must be a text on one line, with a backslash in single "
             "quotes alone"
         )
     return value
@@ -214,7 +241,7 @@ def array(*, shape: Sequence[int | None] | None = None, **argument: ArrayLike) -
         if has_text(np.asarray(value)):
             raise ValueError
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {value!r}; it must be an array of numbers") from None
+        raise InputError(f"{name} is {shown(value)}; it must be an array of numbers") from None
     if shape is not None:
         trailing = result.shape[result.ndim - len(shape) :] if result.ndim >= len(shape) else ()
         if len(trailing) != len(shape) or any(
@@ -236,7 +263,7 @@ def shares(**argument: ArrayLike) -> Array:
     name, _ = _single(argument)
     theta = array(shape=(None,), **argument)
     if theta.ndim != 1 or not (theta > 0).all():
-        raise InputError(f"{name} is {theta.tolist()}; every share must be above 0")
+        raise InputError(f"{name} is {shown(theta)}; every share must be above 0, in one row")
     if abs(theta.sum() - 1) > 1e-9:
         raise InputError(f"{name} sums to {theta.sum():.12g}; the shares must sum to 1")
     return theta / theta.sum()

@@ -66,6 +66,10 @@ def masked(numbers):
     return np.ma.array(np.array(numbers), mask=mask)
 
 
+#: An array that holds records, in whichever argument.
+TABLE = np.full((400, 3), 7077.25)
+
+
 def with_entry(entry):
     rows = np.zeros((3, 2), dtype=object)
     rows[1, 1] = entry

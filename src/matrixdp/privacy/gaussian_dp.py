@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, ndtri_exp
 
-from matrixdp.checks import Array, InputError
+from matrixdp.checks import Array, InputError, shown
 
 Mask = NDArray[np.bool_]
 
@@ -225,7 +225,7 @@ def numbers(valid: Callable[[Array], Mask], allowed: str, **argument: ArrayLike)
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} is {value!r}; it must be {allowed}, or an array of such")
+        raise InputError(f"{name} is {shown(value)}; it must be {allowed}, or an array of such")
     result = array.astype(np.float64)
     invalid = np.argwhere(~valid(result))
     if len(invalid):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import InputError, nearest, plural, short
+from matrixdp.checks import InputError, nearest, plural, shown
 
 #: Public (lowest, highest): of all columns alike, of each in a list, or by column.
 BoundsLike = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
@@ -107,4 +107,6 @@ def _shape(bounds: object) -> tuple[int, ...]:
 
 
 def _text(bounds: object) -> str:
-    return short(repr(bounds.tolist() if isinstance(bounds, np.ndarray) else bounds))
+    if isinstance(bounds, np.ndarray) and bounds.size <= 3:
+        return shown(bounds.tolist())
+    return shown(bounds)

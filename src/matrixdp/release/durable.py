@@ -139,8 +139,12 @@ def _fill(handle: int, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path) -> Iterator[Callable[[], bool]]:
+def lock(path: Path, unneeded: Callable[[], bool] = lambda: False) -> Iterator[Callable[[], bool]]:
     """Lock a file, created if necessary, or a folder against other processes and threads.
+
+    Args:
+        path: the file or folder.
+        unneeded: whether the file goes at the end; who waits for it then locks a new one.
 
     Yields:
         a function that tells whether the lock still holds. Of a file that was deleted others lock
@@ -158,7 +162,11 @@ def lock(path: Path) -> Iterator[Callable[[], bool]]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if _is_at(path, handle):
-                yield functools.partial(_is_at, path, handle)
+                try:
+                    yield functools.partial(_is_at, path, handle)
+                finally:
+                    if unneeded() and _is_at(path, handle):
+                        path.unlink()
                 return
         finally:
             if handle in _handles:

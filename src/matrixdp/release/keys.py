@@ -33,7 +33,7 @@ def check_total(**argument: Any) -> dict[str, float]:
     """Return the total of an account; the parts that it reserves are stated in Python alone."""
     ((_, stated),) = argument.items()
     if isinstance(stated, dict) and set(stated) - {"epsilon", "delta"}:
-        raise InputError(f"total is {stated!r}; give {{epsilon = ..., delta = ...}}")
+        raise InputError(f"total is {checks.shown(stated)}; give {{epsilon = ..., delta = ...}}")
     return ledger.total(stated)
 
 
@@ -41,8 +41,8 @@ def _bounds(*, bounds: object) -> dict[str, list[float]]:
     """Return the bounds [lowest, highest] by column."""
     if not isinstance(bounds, dict) or not bounds:
         raise InputError(
-            f"bounds is {bounds!r}; give a table of column = [lowest, highest], and put a name "
-            "with # in quotes"
+            f"bounds is {checks.shown(bounds)}; give a table of column = [lowest, highest], and "
+            "put a name with # in quotes"
         )
     return {name: [*pair(sides, f"bounds.{name}")] for name, sides in bounds.items()}
 
@@ -52,7 +52,7 @@ def _names(*, columns: object) -> list[str]:
     texts = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
     if not texts or not 0 < len(set(columns)) == len(columns):  # type: ignore[call-overload, arg-type]
         raise InputError(
-            f'columns is {columns!r}; give different names, as columns = ["age", "bmi"]'
+            f'columns is {checks.shown(columns)}; give different names, as columns = ["age", "bmi"]'
         )
     return columns  # type: ignore[return-value]
 
@@ -62,7 +62,9 @@ def _mark(allowed: Collection[str], **argument: object) -> str:
     ((name, value),) = argument.items()
     if not isinstance(value, str) or value not in allowed:
         marks = ", ".join(map(json.dumps, allowed))
-        raise InputError(f"{name} is {value!r}; it must be one of {marks}, in double quotes")
+        raise InputError(
+            f"{name} is {checks.shown(value)}; it must be one of {marks}, in double quotes"
+        )
     return value
 
 

@@ -82,7 +82,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
             "are pure, otherwise well below 1 / records, such as 1e-6"
         )
     if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
-        raise InputError(f"total is {spec!r}; give {{epsilon = ..., delta = ...}}")
+        raise InputError(f"total is {checks.shown(spec)}; give {{epsilon = ..., delta = ...}}")
     epsilon, delta = checks.positive(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
     if delta != 0:
         delta = checks.open_unit(**{"total.delta": delta})

@@ -47,7 +47,8 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
         InputError: ``rule`` is no such word or table, or a value lies outside its bounds.
     """
     values = box.middle
-    if rule in (REFUSE, PRESENT):
+    word = rule if isinstance(rule, str) else ""
+    if word in (REFUSE, PRESENT):
         return np.full_like(values, np.nan)
     if isinstance(rule, dict) and rule and set(rule) <= set(names):
         for name, value in rule.items():
@@ -58,10 +59,10 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
             # -0.0 is 0.0, in the text of a request too.
             values[column] = number + 0.0
         return values
-    if rule != MIDDLE:
+    if word != MIDDLE:
         raise InputError(
-            f"missing is {rule!r}; it must be {MIDDLE!r}, {REFUSE!r}, {PRESENT!r} for a mean, or a "
-            f"table of column = value with columns among {', '.join(names)}"
+            f"missing is {checks.shown(rule)}; it must be {MIDDLE!r}, {REFUSE!r}, {PRESENT!r} for "
+            f"a mean, or a table of column = value with columns among {', '.join(names)}"
         )
     return values
 

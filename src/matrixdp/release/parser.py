@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -177,9 +177,7 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a key is unknown, missing, out of range, or has no meaning for the query.
     """
-    for name in table:
-        if name not in KEYS:
-            raise InputError(f"{name} is unknown; {nearest(name, KEYS)}")
+    check_names(table)
     output_type = every()[checks.choice(every(), query=table.get("query", "mean"))]
     values = {}
     for name, key in KEYS.items():
@@ -195,6 +193,17 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
         else:
             values[name] = None if key.default is NEEDED else key.default
     return values
+
+
+def check_names(table: Iterable[str]) -> None:
+    """Check that every name is a key.
+
+    Raises:
+        InputError: one is unknown; the message names the nearest key.
+    """
+    for name in table:
+        if name not in KEYS:
+            raise InputError(f"{name} is unknown; {nearest(name, KEYS)}")
 
 
 def _check_dots(key: str, table: object) -> None:

@@ -159,7 +159,8 @@ class Plan:
         spec, release = replace(self.spec, output=self.output), self.release
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = compositions.prepare(spec.output, release, _scaled(spec, release))
-        description = _Description(spec, statement, compositions.reader(spec.output, release))
+        read = compositions.reader(spec.output, release)
+        description = _Description(spec, statement, read, _unbounded(spec))
         with checks.as_input_error(
             f"the answer of {spec.name} cannot be described, as a trial on public values shows "
             "({why}), and nothing was charged",
@@ -288,18 +289,24 @@ class _Description:
         spec: what is released, with the output of the mechanism that is taken.
         statement: its receipt.
         read: maps a draw to what the output reads.
+        notes: sentences on the file.
     """
 
     spec: Specification
     statement: dict[str, Any]
     read: Callable[[compositions.Draw], Noisy]
+    notes: Sequence[str] = ()
 
     def describe(self, draw: compositions.Draw) -> Answer:
         """Return the answer of a draw, with all that stands beside it."""
         spec, noisy = self.spec, self.read(draw)
         header, rows = spec.output.table(spec.output.answer(noisy))
         details = json.loads(json.dumps(spec.output.described(noisy)))
-        notes = [*receipt.cautions(spec), *_notes(spec, rows, details, self.statement)]
+        notes = [
+            *receipt.cautions(spec),
+            *self.notes,
+            *_notes(spec, rows, details, self.statement),
+        ]
         return Answer(spec.output.name, header, rows, details, self.statement, notes)
 
     def answer(self, draw: compositions.Draw) -> Answer:
@@ -376,8 +383,8 @@ def plan(
         is_wide = len(spec.output.columns) > spec.output.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
-            f"{option.says}; {transpose}give a larger epsilon, narrower bounds "
-            f"or fewer columns, {spec.output.alternative}or pay for it all the same with {insist}"
+            f"{option.says}; {transpose}{spec.output.remedies}or pay for it all the same with "
+            f"{insist}"
         )
     return Plan(spec, account, listed, option)
 
@@ -519,6 +526,23 @@ def _request(spec: Specification, folder: Path) -> dict[str, Any]:
         **({"person": [*spec.people]} if spec.people else {}),
         **({"dialect": [*spec.dialect]} if spec.dialect != readers.USUAL else {}),
     }
+
+
+def _unbounded(spec: Specification) -> list[str]:
+    """Return a sentence on the columns that have no bounds, if there are any.
+
+    It counts them alone: the first line of a file may be a record.
+    """
+    if isinstance(spec.output, Bounds):
+        return []
+    used = len(spec.output.columns) + bool(spec.people)
+    rest = tables.width(spec.file, spec.dialect, spec.frame) - used
+    if rest <= 0:
+        return []
+    verb = "has" if rest == 1 else "have"
+    return [
+        f"{plural(rest, 'column')} of {spec.file} {verb} no bounds, and nothing is said of them"
+    ]
 
 
 def _scaled(spec: Specification, release: AdditiveMechanism | ComposedMoments) -> Rows:

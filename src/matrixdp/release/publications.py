@@ -15,6 +15,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import (
     bounds,
     choices,
@@ -197,6 +198,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
             "groups has no meaning here; add person = the column that identifies people, with "
             "per_person and adjacency"
         )
+    parser.check_names(settings)
     for key in _OF_FILES:
         if key in settings:
             raise InputError(f"{key} has no meaning for records in memory; leave it out")
@@ -215,7 +217,9 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
     else:
         table["bounds"] = _sides(settings.get("bounds"), labels)
     if "records" not in table:
-        if "person" in table or table.get("adjacency") == "add_or_remove":
+        # Another type is refused with its name; an array would be compared entry by entry.
+        adjacency = table.get("adjacency")
+        if "person" in table or (isinstance(adjacency, str) and adjacency == ADD_OR_REMOVE):
             raise InputError(
                 "records is missing; state the public number of rows that count, or a guess of it "
                 "under add_or_remove"

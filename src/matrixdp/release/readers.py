@@ -117,6 +117,21 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             yield np.array(rows), names if person else []
 
 
+def width(path: Path, dialect: Dialect) -> int:
+    """Return the number of columns of a file that can be read."""
+    kind = path.suffix.lower()
+    if kind == ".npy":
+        return int(np.load(path, mmap_mode="r", allow_pickle=False).shape[1])
+    if kind == ".parquet":
+        from pyarrow import parquet
+
+        return len(parquet.read_schema(path).names)
+    with path.open(newline="\n", encoding="utf-8") as file:
+        first = itertools.chain([file.readline().lstrip(_MARK)], file)
+        lines = _lines(path, first, dialect.separator)
+        return len(next(line for line in lines if line))
+
+
 def _check_header(path: Path, header: list[str], names: set[str], dialect: Dialect) -> None:
     """Refuse a first line without the names of all columns, if it is seen what it is.
 

@@ -152,7 +152,8 @@ def mark(file: Path, path: Path) -> None:
     with contextlib.ExitStack() as stack:
         # On a disk without locks no account can be begun beside the file.
         with contextlib.suppress(OSError):
-            stack.enter_context(durable.lock(beside.with_name(f"{beside.name}.lock")))
+            place = beside.with_name(f"{beside.name}.lock")
+            stack.enter_context(durable.lock(place, lambda: _follow(beside) != beside))
         if not os.path.lexists(beside):
             try:
                 beside.symlink_to(link)
@@ -260,12 +261,15 @@ def digest(content: object) -> str:
 def lock(path: Path) -> Iterator[Callable[[], bool]]:
     """Lock an account against other releases; yield a function that tells whether this holds.
 
+    Nothing is left where no account was begun.
+
     Raises:
         InputError: its folder cannot be written.
     """
     with contextlib.ExitStack() as stack:
         with durable.explain(path, _REMEDY):
-            holds = stack.enter_context(durable.lock(path.with_name(f"{path.name}.lock")))
+            lock = durable.lock(path.with_name(f"{path.name}.lock"), lambda: not path.exists())
+            holds = stack.enter_context(lock)
         yield holds
 
 

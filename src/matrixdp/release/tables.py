@@ -138,6 +138,11 @@ def blocks(
             first += len(block)
 
 
+def width(path: Path, dialect: readers.Dialect, frame: Any = None) -> int:
+    """Return the number of columns of a file, or of records in memory, that can be read."""
+    return readers.width(path, dialect) if frame is None else len(labels(frame))
+
+
 def labels(frame: Any) -> list[Any]:
     """Return the labels of a data frame's columns; the numbers from 0 of those of an array.
 

@@ -64,6 +64,9 @@ def load(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, remedy = checks.why(error), _remedy(text, error)
+    except ValueError:
+        # Python reads no whole number of thousands of digits, and does not say in which line.
+        reason, remedy = "a number has too many digits", "write it shorter, as 1e300"
     raise InputError(f"{path} cannot be read as TOML ({reason}); {remedy}")
 
 
@@ -102,6 +105,8 @@ def _is_better(lines: list[str], number: int) -> bool:
         tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError as error:
         return _line(error, len(lines)) > number
+    except ValueError:
+        return False
     return True
 
 

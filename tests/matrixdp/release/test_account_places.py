@@ -86,9 +86,9 @@ def test_a_place_that_changes_before_the_lock_is_refused(folder, monkeypatch):
     early, lock = mdp.Account(folder / "home" / NAME, **TOTAL), durable.lock
 
     @contextlib.contextmanager
-    def late(path):
+    def late(path, *more):
         (folder / "home" / NAME).symlink_to(folder / "other.json")
-        with lock(path) as holds:
+        with lock(path, *more) as holds:
             yield holds
 
     monkeypatch.setattr(durable, "lock", late)
@@ -216,7 +216,9 @@ def test_an_account_elsewhere_stays_the_only_one(folder, capsys, monkeypatch, di
     if disk != "with links":
         monkeypatch.setattr("pathlib.Path.symlink_to", refuse_links)
     if disk == "without links and locks":
-        no_locks = lambda path: lock(path) if path.parent != home else refuse_links()  # noqa: E731
+        no_locks = lambda path, *more: (  # noqa: E731
+            lock(path, *more) if path.parent != home else refuse_links()
+        )
         monkeypatch.setattr(durable, "lock", no_locks)
     assert harness.run(home, account="books/other.json", **ALL) == 0
     assert harness.run(home, "second", query="second_moments", **ALL) == 2

@@ -88,6 +88,15 @@ def test_a_specification(folder, capsys, lines, says):
     refused(folder, capsys, changed(lines), says)
 
 
+@pytest.mark.parametrize("name", ["epsilon", "records"])
+def test_a_number_of_too_many_digits(folder, capsys, name):
+    line = f"{name} = 1{'0' * 5000}"
+    sentence = refused(folder, capsys, changed([line]), "a number has too many digits")
+    assert len(sentence) < 200
+    # The remedy: the same number, which is then out of range or fits no file.
+    refused(folder, capsys, changed([f"{name} = 1e300"]), "")
+
+
 @pytest.mark.parametrize(("lines", "says"), refusals.rows(TABLES, "several"))
 def test_a_specification_of_several_releases(folder, capsys, lines, says):
     if isinstance(lines, str):

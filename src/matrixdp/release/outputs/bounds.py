@@ -45,6 +45,15 @@ class Bounds(Output):
         return rows
 
     @property
+    def remedies(self) -> str:
+        """What helps where noise hides everything; of two records no safe noise finds bounds."""
+        return (
+            "state bounds that are public, take more records"
+            + ", "
+            + ("give a larger epsilon, " * (self.records > 2))
+        )
+
+    @property
     def header(self) -> list[str]:
         """Names of the numbers of a row."""
         return [*self.headers]

@@ -132,8 +132,6 @@ class Output(abc.ABC):
     #: an answer counts as lost.
     loss_unit: ClassVar[str] = ""
     lost: ClassVar[float] = 1.0
-    #: What else to release where noise hides everything.
-    alternative: ClassVar[str] = ""
 
     # --- The query, before noise -----------------------------------------------------------------
 
@@ -184,6 +182,11 @@ class Output(abc.ABC):
     def options(self) -> dict[str, Any]:
         """What identifies a request beside what all requests state."""
         return {}
+
+    @property
+    def remedies(self) -> str:
+        """What helps where noise hides everything, as the beginning of a list."""
+        return "give a larger epsilon, narrower bounds or fewer columns, "
 
     # --- The answer ------------------------------------------------------------------------------
 

@@ -19,7 +19,11 @@ class Records(Output):
     query_type = RecordsQuery
     number, small = "value", "difference"
     number_phrase = "each value"
-    alternative = "release means instead of records, "
+
+    @property
+    def remedies(self) -> str:
+        """What helps where noise hides everything; means have less of it."""
+        return super().remedies + "release means instead of records, "
 
     def answer(self, noisy: Noisy) -> Array:
         """Return noisy records (n, m) in the columns' units."""
