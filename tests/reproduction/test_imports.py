@@ -48,7 +48,6 @@ def test_files_that_are_read_and_the_versions_of_packages_count():
     assert {"readings.yaml", "requirements.lock"} <= names("cli.trials")
     assert {"catalogue.yaml", "reproduction/report/page/style.css"} <= names("cli.report")
     assert "claims.yaml" in names("cli.claims")
-    assert "reproduction/data/standins/liver.yaml" in names("cli.prepare", "data.liver")
 
 
 #: Verbs that make the results; all others show or judge them.

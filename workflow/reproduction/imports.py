@@ -28,11 +28,6 @@ TEXTS = {
     "report.numbers": ["numbers.yaml"],
     "report.sentences": ["texts/*"],
     "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
-    # The facts from which a data set is simulated, for the module with its name.
-    **{
-        f"data.{file.stem}": [f"reproduction/data/standins/{file.name}"]
-        for file in sorted(PACKAGE.glob("data/standins/*.yaml"))
-    },
 }
 
 #: The module that every command starts with; it chooses the verb's own by name.

@@ -29,7 +29,9 @@ def imdb(arrays):
 
     def bags(tokens):
         rows = np.repeat(np.arange(len(tokens)), tokens.shape[1])
-        bag = sparse.coo_matrix((np.ones(tokens.size), (rows, tokens.ravel()))).tocsr()
+        bag = sparse.coo_matrix(
+            (np.ones(tokens.size), (rows, tokens.ravel())), (len(tokens), 10_000)
+        ).tocsr()
         bag.data[:] = 1
         return bag[:, 2:]
 

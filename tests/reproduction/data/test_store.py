@@ -43,20 +43,17 @@ def read(members):
 
 
 @pytest.fixture
-def tiny(monkeypatch, tmp_path):
+def tiny(monkeypatch):
     """Put a matrix in the place of liver, and a learning set; return what sets their address."""
-    facts = {
-        "liver": simulate.as_yaml(simulate.summarise(RECORDS, COLUMNS)),
-        "tiny": "largest: 9\n",
-    }
-    for name, text in facts.items():
-        (tmp_path / f"{name}.yaml").write_text(text)
-    reader = SimpleNamespace(
-        read=read, simulate=lambda facts, rng: encoded(rng.integers(1, facts["largest"], 6))
-    )
-    module = store._module
-    monkeypatch.setattr(simulate, "standin_path", lambda name: tmp_path / f"{name}.yaml")
+    reader = SimpleNamespace(read=read)
+    module, simulated = store._module, simulate.simulate
+    monkeypatch.setattr(simulate, "CLASSES", {"tiny": {}})
     monkeypatch.setattr(store, "_module", lambda s: reader if s.name == "tiny" else module(s))
+    monkeypatch.setattr(
+        simulate,
+        "simulate",
+        lambda s, rng: encoded(rng.integers(1, 9, 6)) if s.name == "tiny" else simulated(s, rng),
+    )
 
     def publish(url, records=RECORDS, numbers=NUMBERS):
         liver = entry(

@@ -270,9 +270,9 @@ EDITS = {
         lambda text: text.replace("0e8440cb", "0e8440cc"),
         set(),
     ),
-    "facts on another data set": ("data/standins/adult.yaml", commented, set()),
-    "facts on a data set": (
-        "data/standins/movement.yaml",
+    "the reader of another data set": ("data/adult.py", coded, set()),
+    "the reader of a data set": (
+        "data/movement.py",
         commented,
         jobs_of("first_pc") | {"data/movement"} | TABLE2,
     ),

@@ -14,22 +14,56 @@ that is 0 for everyone, as may be in a few records, stays 0.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from matrixdp.checks import InputError
-from reproduction.data import simulate as standins
 from reproduction.data.learning import Encoded
 
 INCOMES = ("<=50K", ">50K")
 _MISSING = "?"
-#: Categories of the 14 attributes in the order of adult.names; none for a continuous attribute. The
-#: stand-in's facts list all categories after the missing one.
+#: Categories of the 14 attributes in the order of adult.names; none for a continuous attribute.
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    name: tuple(distribution[INCOMES[0]])[1:] if _MISSING in distribution[INCOMES[0]] else ()
-    for name, distribution in standins.load_summary("adult")["attributes"].items()
+    "age": (),
+    "workclass": (
+        *("Private", "Self-emp-not-inc", "Self-emp-inc", "Federal-gov", "Local-gov", "State-gov"),
+        *("Without-pay", "Never-worked"),
+    ),
+    "fnlwgt": (),
+    "education": (
+        *("Bachelors", "Some-college", "11th", "HS-grad", "Prof-school", "Assoc-acdm"),
+        *("Assoc-voc", "9th", "7th-8th", "12th", "Masters", "1st-4th", "10th", "Doctorate"),
+        *("5th-6th", "Preschool"),
+    ),
+    "education-num": (),
+    "marital-status": (
+        *("Married-civ-spouse", "Divorced", "Never-married", "Separated", "Widowed"),
+        *("Married-spouse-absent", "Married-AF-spouse"),
+    ),
+    "occupation": (
+        *("Tech-support", "Craft-repair", "Other-service", "Sales", "Exec-managerial"),
+        *("Prof-specialty", "Handlers-cleaners", "Machine-op-inspct", "Adm-clerical"),
+        *("Farming-fishing", "Transport-moving", "Priv-house-serv", "Protective-serv"),
+        "Armed-Forces",
+    ),
+    "relationship": (
+        *("Wife", "Own-child", "Husband", "Not-in-family", "Other-relative"),
+        "Unmarried",
+    ),
+    "race": ("White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black"),
+    "sex": ("Female", "Male"),
+    "capital-gain": (),
+    "capital-loss": (),
+    "hours-per-week": (),
+    "native-country": (
+        *("United-States", "Cambodia", "England", "Puerto-Rico", "Canada", "Germany"),
+        *("Outlying-US(Guam-USVI-etc)", "India", "Japan", "Greece", "South", "China", "Cuba"),
+        *("Iran", "Honduras", "Philippines", "Italy", "Poland", "Jamaica", "Vietnam", "Mexico"),
+        *("Portugal", "Ireland", "France", "Dominican-Republic", "Laos", "Ecuador", "Taiwan"),
+        *("Haiti", "Columbia", "Hungary", "Guatemala", "Nicaragua", "Scotland", "Thailand"),
+        *("Yugoslavia", "El-Salvador", "Trinadad&Tobago", "Peru", "Hong", "Holand-Netherlands"),
+    ),
 }
 
 _FILES = {"train": "adult.data", "test": "adult.test"}
@@ -46,54 +80,6 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         ValueError: a line is not a record.
     """
     return _encode({part: _table(members[file]) for part, file in _FILES.items()})
-
-
-def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts for a stand-in.
-
-    Returns:
-        ``records``: number of records by income in both files. ``levels`` and ``attributes``
-        describe the training records by income: the distribution of each continuous attribute
-        (:func:`reproduction.data.simulate.marginal`), and the number of records in each category of
-        the others.
-    """
-    tables = {part: _table(members[file]) for part, file in _FILES.items()}
-    train = tables["train"]
-    attributes = {
-        name: {
-            income: _distribution(train[name][train["income"] == i], categories)
-            for i, income in enumerate(INCOMES)
-        }
-        for name, categories in ATTRIBUTES.items()
-    }
-    records = {
-        part: np.bincount(table["income"], minlength=len(INCOMES)).tolist()
-        for part, table in tables.items()
-    }
-    return {"records": records, "levels": standins.LEVELS.tolist(), "attributes": attributes}
-
-
-def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return a stand-in: conditional on the income, the attributes are independent.
-
-    Husbands, for example, need not be married, and incomes are easier to predict.
-    """
-    tables: dict[str, Table] = {}
-    for part in _FILES:
-        incomes = rng.permutation(np.repeat(np.arange(len(INCOMES)), facts["records"][part]))
-        table = tables[part] = {"income": incomes}
-        for name, categories in ATTRIBUTES.items():
-            table[name] = np.zeros(len(incomes), dtype=int if categories else float)
-            for i, income in enumerate(INCOMES):
-                distribution, n = facts["attributes"][name][income], facts["records"]["train"][i]
-                pool = (
-                    np.repeat(np.arange(-1, len(categories)), list(distribution.values()))
-                    if categories
-                    else standins.sorted_values(distribution, facts["levels"], n)
-                )
-                of_income = incomes == i
-                table[name][of_income] = rng.choice(pool, size=of_income.sum())
-    return _encode(tables)
 
 
 def _table(data: bytes) -> Table:
@@ -123,13 +109,6 @@ def _codes(name: str, column: NDArray, categories: Sequence[str]) -> NDArray:
         if value not in categories:
             raise InputError(f"{name} {value!r} is none of those in adult.names")
     return np.array([categories.index(value) for value in values.tolist()])[places]
-
-
-def _distribution(column: NDArray, categories: Sequence[str]) -> dict[str, Any]:
-    if not categories:
-        return standins.marginal(column)
-    counts = np.bincount(column + 1, minlength=len(categories) + 1)
-    return dict(zip((_MISSING, *categories), counts.tolist(), strict=True))
 
 
 def _encode(tables: Mapping[str, Table]) -> Encoded:

@@ -15,15 +15,12 @@ training papers, its 500 for validation and the next 500.
 from __future__ import annotations
 
 import collections
-import itertools
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data import pickles
-from reproduction.data import simulate as standins
 from reproduction.data.learning import Encoded
 
 _CLASSES = 7
@@ -79,61 +76,6 @@ def read(members: Mapping[str, bytes]) -> Encoded:
     if edges.min() < 0 or edges.max() >= n:
         raise ValueError("the graph has other papers")
     return _encoded(features, edges, labels, len(y) + _VALIDATION + _NEXT, len(index))
-
-
-def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts for a stand-in.
-
-    Returns:
-        ``papers`` by class in the training part, the rest and the test part; ``links`` between the
-        classes (7 x 7, each link once, above the diagonal); ``levels`` and ``degrees``, the
-        distribution of a paper's number of links (:func:`reproduction.data.simulate.marginal`); and
-        ``words``: for each class the number of papers that have each word.
-    """
-    arrays = read(members).arrays
-    features, edges, labels = (arrays[name] for name in ("features", "edges", "labels"))
-    classes = np.eye(_CLASSES, dtype=int)
-    first, last = len(arrays["train"]), len(labels) - len(arrays["test"])
-    parts = np.split(labels, [first, last])
-    links = np.zeros((_CLASSES, _CLASSES), dtype=int)
-    np.add.at(links, tuple(np.sort(labels[edges], axis=1).T), 1)
-    degrees = np.bincount(edges.ravel(), minlength=len(labels)).astype(np.float64)
-    return {
-        "papers": {
-            name: np.bincount(part, minlength=_CLASSES).tolist()
-            for name, part in zip(("train", "rest", "test"), parts, strict=True)
-        },
-        "links": links.tolist(),
-        "levels": standins.LEVELS.tolist(),
-        "degrees": standins.marginal(degrees),
-        "words": (classes[labels].T @ features).astype(int).tolist(),
-    }
-
-
-def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return a stand-in: a degree-corrected block model whose papers have words by class.
-
-    Between two classes there are as many links as in the original (Karrer & Newman 2011). Each end
-    is a random paper of its class, in proportion to a random degree from the distribution of
-    degrees; some papers get no link. A paper has each word with the rate of its class,
-    independently of its other words and its links. This makes classes easier to predict.
-    """
-    counts = np.array(list(facts["papers"].values()))
-    labels = np.concatenate([rng.permutation(np.repeat(np.arange(_CLASSES), c)) for c in counts])
-    rates = np.array(facts["words"]) / counts.sum(axis=0)[:, None]
-    features = (rng.random((len(labels), rates.shape[1])) < rates[labels]).astype(np.float32)
-    ordered = standins.sorted_values(facts["degrees"], facts["levels"], len(labels))
-    degrees = rng.permutation(ordered)
-    links = []
-    for a, b in itertools.combinations_with_replacement(range(_CLASSES), 2):
-        count = facts["links"][a][b]
-        ends = [
-            rng.choice(papers, size=4 * count, p=degrees[papers] / degrees[papers].sum())
-            for papers in (np.flatnonzero(labels == c) for c in (a, b))
-        ]
-        # Draw a surplus, because some pairs repeat or link a paper with itself.
-        links.append(rng.permutation(_edges(np.column_stack(ends)))[:count])
-    return _encoded(features, _edges(np.concatenate(links)), labels, *counts.sum(axis=1)[[0, 2]])
 
 
 def _edges(pairs: NDArray) -> NDArray:

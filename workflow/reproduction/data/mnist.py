@@ -14,16 +14,14 @@ file, by other writers, is also included, for comparison with other reports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.images import CLASSES, encoded
+from reproduction.data.images import encoded
 from reproduction.data.learning import Encoded
 
 TESTING = 5000
-_SIDE, _BLOCK = 28, 4
 
 
 def read(members: Mapping[str, bytes]) -> Encoded:
@@ -41,41 +39,6 @@ def read(members: Mapping[str, bytes]) -> Encoded:
             "official": (official, digits),
         }
     )
-
-
-def summarise(members: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the facts for a stand-in.
-
-    Returns:
-        ``images``: number of images by class in each part. ``means`` and ``deviations`` of the ink
-        in each block of 4 x 4 pixels, by class of the training images (10 x 49, integers).
-    """
-    encoding = read(members)
-    arrays = encoding.arrays
-    images, labels = arrays["train_images"], arrays["train_labels"]
-    side = _SIDE // _BLOCK
-    blocks = images.reshape(-1, side, _BLOCK, side, _BLOCK).mean(axis=(2, 4)).reshape(-1, side**2)
-    classes = [blocks[labels == c] for c in range(CLASSES)]
-    return {
-        "images": {name.removesuffix("_images_by_class"): n for name, n in encoding.facts.items()},
-        "means": [ink.mean(axis=0).round().astype(int).tolist() for ink in classes],
-        "deviations": [ink.std(axis=0).round().astype(int).tolist() for ink in classes],
-    }
-
-
-def simulate(facts: Mapping[str, Any], rng: np.random.Generator) -> Encoded:
-    """Return a stand-in: blobs of ink, with independent blocks of 4 x 4 pixels in each class.
-
-    It has no strokes, and a network that learns from it learns nothing about digits.
-    """
-    parts = {}
-    for part, counts in facts["images"].items():
-        labels = rng.permutation(np.repeat(np.arange(CLASSES), counts))
-        means, deviations = (np.array(facts[name])[labels] for name in ("means", "deviations"))
-        ink = np.clip(means + deviations * rng.standard_normal(means.shape), 0, 255)
-        blocks = ink.astype(np.uint8).reshape(len(labels), _SIDE // _BLOCK, _SIDE // _BLOCK)
-        parts[part] = (blocks.repeat(_BLOCK, axis=1).repeat(_BLOCK, axis=2), labels)
-    return encoded(parts)
 
 
 def _idx(data: bytes) -> NDArray:

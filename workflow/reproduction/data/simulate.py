@@ -1,159 +1,113 @@
-"""Stand-ins: simulated data with the shape of a data set, made from summary facts alone.
+"""Stand-ins: random numbers of the shape and types of a data set, to see that a run works.
 
-The facts are committed under ``standins``; no record is. A stand-in lets the workflow run where
-the data are not available. Its results are evidence of nothing else.
-
-The facts of a matrix (:func:`summarise`) are the number of records, the rank correlations, and a
-table of each feature's quantiles, or of its values if they are few. The stand-in has exactly these
-marginal distributions, including the range, joined by a Gaussian copula with those rank
-correlations. It has no other dependence, such as that of MovementAAL's rows along a walk. Each
-learning set's module has a separate ``summarise`` and ``simulate``.
-
-The facts of a data set are rewritten from its records, or from the members of a learning set::
-
-    standin_path("liver").write_text(as_yaml(summarise(records, spec.columns)))
-    standin_path("adult").write_text(as_yaml(adult.summarise(members), adult.__name__))
+They take the place of data that are not at hand, and are evidence of nothing. Of the originals they
+have the numbers of records, columns and classes. All else is a signal of low rank and noise, so
+that components differ, a regression has something to find, and classes can be learnt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-import yaml
+from numpy.typing import NDArray
 
 from matrixdp.checks import Array, InputError
+from reproduction.data.datasets import Spec
+from reproduction.data.learning import Encoded
 
-#: Levels of the quantiles: finer in the tails, where features are skewed.
-LEVELS = np.array(
-    [0, 0.005, 0.01, *np.linspace(0.025, 0.975, 39).round(3), 0.99, 0.995, 1], dtype=np.float64
-)
-#: Features with at most this many values are described by the number of records at each value.
-FEW = 24
+#: Records of each class in the parts of the learning sets, as in the originals.
+CLASSES = {
+    "adult": {"train": [24720, 7841], "test": [12435, 3846]},
+    "cora": {
+        "train": [152, 81, 174, 337, 187, 135, 74],
+        "rest": [69, 45, 100, 162, 90, 60, 42],
+        "test": [130, 91, 144, 319, 149, 103, 64],
+    },
+    "imdb": {"train": [12500, 12500], "test": [12500, 12500]},
+    "mnist": {
+        "train": [5444, 6179, 5470, 5638, 5307, 4987, 5417, 5715, 5389, 5454],
+        "test": [479, 563, 488, 493, 535, 434, 501, 550, 462, 495],
+        "official": [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
+    },
+}
 
-_ROUNDS = 60
-_COARSE = 0.05
+#: Their arrays: the name, the shape of a record, and what makes values of a signal within [0, 1).
+_ARRAYS: dict[str, tuple[str, tuple[int, ...], Callable[[NDArray], NDArray]]] = {
+    "adult": ("inputs", (105,), lambda signal: signal),
+    "cora": ("features", (1433,), lambda signal: (signal > 0.97).astype(np.float32)),
+    # Frequent words have small numbers, and 0 is none.
+    "imdb": ("tokens", (200,), lambda signal: (10_000**signal - 1).astype(np.int16)),
+    "mnist": ("images", (28, 28), lambda signal: (256 * signal).astype(np.uint8)),
+}
+
+_FACTORS, _LINKS = 3, 5278
 
 
-def standin_path(name: str) -> Path:
-    """Return the path of the facts of a data set."""
-    return Path(__file__).parent / "standins" / f"{name}.yaml"
+def has_stand_in(spec: Spec) -> bool:
+    """Return whether there is a stand-in: of every matrix but a file of one's own."""
+    return spec.name in CLASSES if spec.is_learning_set else not spec.file
 
 
-def load_summary(name: str) -> dict[str, Any]:
-    """Return the committed facts of a data set.
+def simulate(spec: Spec, rng: np.random.Generator) -> Array | Encoded:
+    """Return a stand-in: records (n x m) within bounds, or the arrays of a learning set.
+
+    The bounds are those of the data set's scaling if it states any, otherwise -1 and 1.
 
     Raises:
-        InputError: there are none.
+        InputError: the data set has none.
     """
-    path = standin_path(name)
-    if not path.is_file():
-        raise InputError(f"dataset is {name!r}; it has no stand-in, set data.source to original")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not has_stand_in(spec):
+        raise InputError(
+            f"dataset is {spec.name!r}; it has no stand-in, set data.source to original"
+        )
+    n, m = spec.shape
+    if spec.is_learning_set:
+        return Encoded(_arrays(spec.name, rng), (n, m), "random numbers, a stand-in")
+    signal = _signal(np.zeros(n, int), (m,), rng)
+    scaling = spec.scalings["default"]
+    lower, upper = np.array(scaling.lower or [-1.0]), np.array(scaling.upper or [1.0])
+    return lower + (upper - lower) * signal
 
 
-def summarise(records: Array, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the facts for a stand-in.
-
-    Args:
-        records: n x m, original units.
-        columns: m names.
-
-    Returns:
-        The facts ``records`` (n), ``levels`` of the quantiles, ``features`` and
-        ``rank_correlation`` (Spearman, m x m, to three digits). A feature has a ``name`` and either
-        ``values`` and ``counts``, or ``integer``, ``minimum``, ``at_minimum`` (number of records
-        there: many rates are 0) and ``quantiles_above`` the minimum.
-    """
-    features = [
-        {"name": name, **marginal(column)} for name, column in zip(columns, records.T, strict=True)
-    ]
-    correlation = spearman(records).round(3) + 0.0
+def _arrays(name: str, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Return the arrays of a learning set."""
+    content, shape, values = _ARRAYS[name]
+    classes = [np.repeat(np.arange(len(counts)), counts) for counts in CLASSES[name].values()]
+    labels = np.concatenate([rng.permutation(part) for part in classes])
+    records = values(_signal(labels, shape, rng))
+    ends = np.cumsum([len(part) for part in classes])[:-1]
+    if name == "cora":
+        # Most links are within a class.
+        by_class = np.argsort(labels + rng.random(len(labels)))
+        pairs = [np.column_stack([by_class[k:], by_class[:-k]]) for k in (1, 2)]
+        edges = np.unique(np.sort(np.concatenate(pairs)[:_LINKS], axis=1), axis=0)
+        train, _, test = np.split(np.arange(len(labels), dtype=np.int32), ends)
+        whole = {content: records, "labels": labels.astype(np.int8)}
+        return {**whole, "edges": edges.astype(np.int32), "train": train, "test": test}
+    both = {content: np.split(records, ends), "labels": np.split(labels.astype(np.int8), ends)}
     return {
-        "records": len(records),
-        "levels": LEVELS.tolist(),
-        "features": features,
-        "rank_correlation": correlation.tolist(),
+        f"{part}_{each}": arrays[number]
+        for number, part in enumerate(CLASSES[name])
+        for each, arrays in both.items()
     }
 
 
-def as_yaml(summary: Mapping[str, Any], module: str = __name__) -> str:
-    """Return the facts from ``module.summarise`` as the text of a committed file."""
-    head = f"# Facts about a public data set, from {module}.summarise; no records.\n"
-    return head + yaml.safe_dump(dict(summary), sort_keys=False, width=100, default_flow_style=None)
-
-
-def spearman(records: Array) -> Array:
-    """Return the rank correlations of the columns (tied values share their mean rank), m x m."""
-    from scipy.stats import rankdata
-
-    return np.corrcoef(rankdata(records, axis=0), rowvar=False)
-
-
-def simulate(summary: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    """Return a stand-in, shape (n, m), original units.
-
-    Random normal scores with a correlation are replaced by the values of the same rank (Iman &
-    Conover 1982). Ties weaken rank correlations. The correlation of the scores is therefore
-    adjusted until the stand-in's rank correlations are those of the summary.
-    """
-    from scipy.stats import rankdata
-
-    n, target = summary["records"], np.array(summary["rank_correlation"])
-    ordered = np.column_stack(
-        [sorted_values(feature, summary["levels"], n) for feature in summary["features"]]
+def _signal(labels: NDArray, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray:
+    """Return values within [0, 1), n x shape: by class and a few factors, and noise."""
+    width = int(np.prod(shape))
+    # The mean of a class is a cosine, so that neighbours, such as points of a picture, are alike.
+    waves = np.outer(np.arange(labels.max() + 1), np.linspace(0, np.pi, width))
+    means = 3 / np.sqrt(width) * np.cos(waves).astype(np.float32)
+    loadings, factors, signal = (
+        rng.standard_normal(size, np.float32)
+        for size in ((_FACTORS, width), (len(labels), _FACTORS), (len(labels), width))
     )
-    ordered_ranks = rankdata(ordered, axis=0)
-    scores: Array = rng.standard_normal(ordered.shape)
-    scores -= scores.mean(axis=0)
-    # Exactly uncorrelated scores, so that chance changes the ranks but not their correlation.
-    scores = scores @ np.linalg.inv(np.linalg.cholesky(scores.T @ scores / n)).T
-    correlation = 2 * np.sin(np.pi / 6 * target)
-    places, nearest = np.empty(0, dtype=np.intp), np.inf
-    for _ in range(_ROUNDS):
-        factor = np.linalg.cholesky(_valid(correlation))
-        order = (scores @ factor.T).argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
-        ranks = np.take_along_axis(ordered_ranks, order, axis=0)
-        gap = target - np.corrcoef(ranks, rowvar=False)
-        if np.abs(gap).max() < nearest:
-            places, nearest = order, np.abs(gap).max()
-        # A Gaussian copula cannot have every set of rank correlations: small gaps get less weight,
-        # so that the largest gap shrinks and not their number.
-        correlation = correlation + gap * np.minimum(1, np.abs(gap) / _COARSE)
-    return np.take_along_axis(ordered, places, axis=0)
-
-
-def marginal(column: Array) -> dict[str, Any]:
-    """Return the facts of a column (n,): an entry of ``features`` (:func:`summarise`), unnamed."""
-    values, counts = np.unique(column, return_counts=True)
-    if len(values) <= FEW:
-        return {"values": values.tolist(), "counts": counts.tolist()}
-    quantiles = np.quantile(column[column > values[0]], LEVELS)
-    return {
-        "integer": bool((column == np.round(column)).all()),
-        "minimum": float(values[0]),
-        "at_minimum": int(counts[0]),
-        "quantiles_above": [
-            *(float(f"{quantile:.6g}") for quantile in quantiles[:-1]),
-            float(values[-1]),
-        ],
-    }
-
-
-def sorted_values(feature: Mapping[str, Any], levels: Sequence[float], n: int) -> Array:
-    """Return a sorted column (n,) with the facts that :func:`marginal` gives of n records."""
-    if "values" in feature:
-        return np.repeat(np.array(feature["values"], dtype=np.float64), feature["counts"])
-    lowest = np.full(feature["at_minimum"], feature["minimum"])
-    above = np.interp(np.linspace(0, 1, n - len(lowest)), levels, feature["quantiles_above"])
-    return np.concatenate([lowest, np.round(above) if feature["integer"] else above])
-
-
-def _valid(correlation: Array) -> Array:
-    """Return a positive definite correlation matrix close to a symmetric one."""
-    values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 1e-8))
-    root /= np.linalg.norm(root, axis=1, keepdims=True)
-    return root @ root.T
+    signal += factors @ loadings
+    signal += means[labels]
+    # In place, as pictures fill a fifth of a gigabyte.
+    signal /= 3
+    np.tanh(signal, out=signal)
+    signal += 1
+    signal /= 2.000001
+    return signal.reshape(-1, *shape)

@@ -133,7 +133,7 @@ def prepare(
         try:
             content = original(spec, Path(out, "downloads"), mirror)
         except Unreachable as error:
-            if source == "original" or not simulate.standin_path(name).is_file():
+            if source == "original" or not simulate.has_stand_in(spec):
                 raise
             print(
                 f"warning: {error}; so a simulated stand-in takes the place of {name}: results "
@@ -145,10 +145,8 @@ def prepare(
 
 
 def _stand_in(spec: Spec, seed: int) -> Content:
-    facts = simulate.load_summary(spec.name)
     (rng,) = seeds.streams(seed, "stand-in", spec.name, trials=[0])
-    module = _module(spec) if spec.is_learning_set else simulate
-    return module.simulate(facts, rng), {"status": "simulated", "files": [], "seed": seed}
+    return simulate.simulate(spec, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
 def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str) -> None:
