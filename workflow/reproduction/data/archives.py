@@ -1,4 +1,4 @@
-"""Files, and the files in archives: .zip, .tar.*, .gz, and archives within these."""
+"""Files, and the files in archives: .zip, .tar.*, .gz."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import bz2
 import fnmatch
 import functools
 import gzip
-import io
 import lzma
 import os
 import tarfile
@@ -15,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import Any
 
 #: No file of a data set has more bytes; more are never unpacked into memory.
 LARGEST = 2**28
@@ -32,7 +31,7 @@ BROKEN = (
 )
 
 #: Compression of single files: how it begins, and what undoes it.
-_SINGLE: dict[bytes, Callable[[IO[bytes]], Any]] = {
+_SINGLE: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ": lzma.open,
     b"BZh": bz2.open,
@@ -76,53 +75,37 @@ def plain(path: Path) -> Entry:
     return Entry(path.as_posix(), path.stat().st_size, path.read_bytes)
 
 
-def unpacked(name: str, stream: IO[bytes], depth: int = 2) -> Iterator[Entry]:
-    """Yield the files in an archive, whatever it is called, without unpacking to disk.
+def unpacked(path: Path, name: str | None = None) -> Iterator[Entry]:
+    """Yield the files in an archive without unpacking to disk; each is read before the next one.
 
-    Each must be read before the next one. ``depth`` is the number of archives within each other.
+    Args:
+        path: the archive.
+        name: what a compressed single file stands for, if not for what it is called.
 
     Raises:
         *BROKEN: it is damaged or encrypted.
     """
-    entries = _zipped if zipfile.is_zipfile(stream) else _streamed
-    stream.seek(0)
-    for entry in entries(name, stream):
-        if depth > 1 and is_packed(PurePath(entry.name)) and (entry.size or 0) <= LARGEST:
-            data = entry.read()
-            yield Entry(entry.name, len(data), functools.partial(bytes, data))
-            yield from unpacked(entry.name, io.BytesIO(data), depth - 1)
-        else:
-            yield entry
-
-
-def _zipped(name: str, stream: IO[bytes]) -> Iterator[Entry]:
-    with zipfile.ZipFile(stream) as archive:
-        for item in archive.infolist():
-            if not item.is_dir():
-                # No more is read than the stated size.
-                yield Entry(item.filename, item.file_size, functools.partial(archive.read, item))
-
-
-def _streamed(name: str, stream: IO[bytes]) -> Iterator[Entry]:
-    try:
-        archive = tarfile.open(fileobj=stream, mode="r|*")  # noqa: SIM115
-    except tarfile.ReadError:
-        archive = None
-    if archive is None:
-        path = PurePath(name)
-        stream.seek(0)
-        start = stream.read(6)
-        stream.seek(0)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for each in archive.infolist():
+                if not each.is_dir():
+                    # No more is read than the stated size.
+                    read = functools.partial(archive.read, each)
+                    yield Entry(each.filename, each.file_size, read)
+    elif tarfile.is_tarfile(path):
+        # As a stream, in which nothing is unpacked twice.
+        with tarfile.open(path, "r|*") as archive:
+            for item in archive:
+                if item.isfile() and (content := archive.extractfile(item)):
+                    yield Entry(item.name, item.size, content.read)
+    else:
+        with path.open("rb") as stream:
+            start = stream.read(max(map(len, _SINGLE)))
         for magic, opened in _SINGLE.items():
             if start.startswith(magic):
-                with opened(stream) as content:
-                    inner = str(path.with_suffix("") if is_packed(path) else path)
+                with opened(path) as content:
+                    inner = name or path.with_suffix("").name
                     yield Entry(inner, None, functools.partial(content.read, LARGEST + 1))
-        return
-    with archive:
-        for item in archive:
-            if item.isfile() and (content := archive.extractfile(item)):
-                yield Entry(item.name, item.size, content.read)
 
 
 def matching(name: str, patterns: Sequence[str]) -> str | None:

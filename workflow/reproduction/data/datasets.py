@@ -45,8 +45,6 @@ class File(Model):
 
     sha256: _Sha256
     """A SHA-256 of 64 digits from 0 to f, which `sha256sum FILE` prints."""
-    size: int = left_out(ge=1)
-    """Its number of bytes, or left out."""
     urls: list[_Url] = left_out(min_length=1)
     """Addresses; left out for a file that the mirror has."""
 

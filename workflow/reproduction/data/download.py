@@ -1,4 +1,4 @@
-"""The original files of a data set by their content: in a mirror folder, or downloaded."""
+"""The original files of a data set by name and checksum: in a mirror folder, or downloaded."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def fetch(
     mirror: str | os.PathLike | None = None,
     read: Callable[[Mapping[str, bytes]], Any] | None = None,
 ) -> Files:
-    """Return the files of a data set by their content, whatever their names and archives.
+    """Return the files of a data set, as they are or in an archive.
 
     Args:
         spec: the data set.
@@ -111,8 +111,9 @@ def fetch(
 class _Search:
     """What has turned up of a data set.
 
-    A file counts by its SHA-256, also in an archive. Where ``spec.members`` has patterns, and for
-    files of the right names and other content, the records that ``read`` makes of them decide.
+    A file counts by its name and its SHA-256, also in an archive. Where ``spec.members`` has
+    patterns, and for files of the right names and other content, the records that ``read`` makes of
+    them decide.
 
     Attributes:
         members: content for the reader, by name.
@@ -149,9 +150,7 @@ class _Search:
             if not self.missing:
                 return
             try:
-                with path.open("rb") as stream:
-                    entries = archives.unpacked(path.name, stream)
-                    take(((path, entry) for entry in entries), source, None)
+                take(((path, entry) for entry in archives.unpacked(path, file)), source, None)
             except archives.BROKEN as error:
                 self._refuse(path, source, f"cannot be unpacked ({why(error)})", file)
             for pattern in self.patterns[:1]:
@@ -181,13 +180,11 @@ class _Search:
         self, entries: Iterable[tuple[Path, Entry]], source: str, file: str | None
     ) -> None:
         for path, entry in entries:
-            name, size = PurePath(entry.name).name, entry.size or 0
-            names = {each for each in self.missing if each in (file, name)}
-            sizes = {each: self.spec.files[each].size for each in self.missing}
-            fit = [each for each in sizes if each in names or entry.size in (None, sizes[each])]
-            if size > archives.LARGEST:
-                self._refuse_huge(path, entry, source, names)
-            if not fit or size > archives.LARGEST:
+            name = file or PurePath(entry.name).name
+            if name not in self.missing:
+                continue
+            if (entry.size or 0) > archives.LARGEST:
+                self._refuse_huge(path, entry, source, name)
                 continue
             try:
                 data = entry.read()
@@ -195,16 +192,13 @@ class _Search:
                 self._refuse(path, source, f"cannot be read ({why(error)})", file)
                 continue
             digest = hashlib.sha256(data).hexdigest()
-            for each in fit:
-                if digest == (expected := self.spec.files[each].sha256):
-                    self.members[each] = data
-                    self.right[each] = _original(path, source)
-                elif each in names:
-                    self.candidates[each].append((data, _original(path, source)))
-                    self.wrong[each].append(
-                        f"{_place(path, source)} has the sha256 {digest} where {expected} is "
-                        "expected"
-                    )
+            if digest == (expected := self.spec.files[name].sha256):
+                self.members[name], self.right[name] = data, _original(path, source)
+            else:
+                self.candidates[name].append((data, _original(path, source)))
+                self.wrong[name].append(
+                    f"{_place(path, source)} has the sha256 {digest} where {expected} is expected"
+                )
             if not self.missing:
                 return
 
@@ -216,7 +210,7 @@ class _Search:
         for path, entry in entries:
             name = archives.matching(entry.name, self.patterns)
             if name and (entry.size or 0) > archives.LARGEST:
-                self._refuse_huge(path, entry, source, {next(iter(self.spec.files))})
+                self._refuse_huge(path, entry, source, next(iter(self.spec.files)))
             elif name:
                 base = entry.name.removesuffix(name)
                 unpacked = path.as_posix() == entry.name
@@ -250,13 +244,12 @@ class _Search:
             if each in (file, path.name, path.stem):
                 self.wrong[each].append(f"{_place(path, source)} {reason}")
 
-    def _refuse_huge(self, path: Path, entry: Entry, source: str, names: Iterable[str]) -> None:
-        """Note that a file of these names in the data set is too large to be one of them."""
-        for name in names:
-            self.wrong[name].append(
-                f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, "
-                f"more than the {archives.LARGEST} that are read"
-            )
+    def _refuse_huge(self, path: Path, entry: Entry, source: str, name: str) -> None:
+        """Note that what stands for a file of the data set is too large to be it."""
+        self.wrong[name].append(
+            f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, more "
+            f"than the {archives.LARGEST} that are read"
+        )
 
     def _likeness(self, path: Path) -> float:
         """Return how alike names are: the archive that is meant is opened first."""
