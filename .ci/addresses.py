@@ -7,7 +7,6 @@ Mend workflow/datasets.yaml then.
 import functools
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 from matrixdp.checks import InputError
@@ -15,10 +14,11 @@ from reproduction.data import datasets, download, store
 
 code = 0
 for spec in datasets.specs().values():
-    for file in spec.files:
-        for url in file.urls:
+    for name, file in spec.files.items():
+        for url in file.urls or ():
             print(f"{spec.name}: {url}", flush=True)
-            alone = replace(spec, files=(replace(file, urls=(url,)),))
+            one = file.model_copy(update={"urls": [url]})
+            alone = spec.model_copy(update={"files": {name: one}})
             try:
                 with tempfile.TemporaryDirectory() as folder:
                     # Of an archive without a known checksum the records decide.
