@@ -22,13 +22,6 @@ from reproduction import plugins
 
 PACKAGE = Path(__file__).parent
 
-#: Files of report/tables and report/figures that have no table or figure of their name: they share
-#: code, or have those of one experiment each.
-_SHARED = {
-    "tables": ("against_each", "base", "comparison", "setups", "training"),
-    "figures": ("base", "curves", "directions", "frames", "style", "training"),
-}
-
 
 @dataclass(frozen=True)
 class FileEntry:
@@ -143,12 +136,6 @@ theory = functools.partial(entries, "theory", "THEORY")
 tasks = functools.partial(entries, "experiments/tasks", "TASKS")
 trainings = functools.partial(entries, "experiments/training", "TRAININGS")
 extractors = functools.partial(entries, "experiments/training", "EXTRACTORS")
-
-
-def alone(kind: str) -> list[str]:
-    """Return the names of all ``tables`` or ``figures`` that are not of one experiment."""
-    files = sorted((PACKAGE / "report" / kind).glob("[!_]*.py"))
-    return [file.stem for file in files if file.stem not in _SHARED[kind]]
 
 
 def perturbation(training: str) -> str:

@@ -236,16 +236,9 @@ def files_of_claim(name):
 
 def tables(*patterns):
     """Return all files of the tables of `all` with these names."""
-    every = [name for name in TABLES if name not in ON_REQUEST]
-    names = [name for name in every if any(fnmatch.fnmatch(name, each) for each in patterns)]
-    readable = [name for name in names if name not in FOR_PROGRAMS]
-    # Those that go into a paper are there in LaTeX too: of the papers, and of each experiment.
-    printed = [name for name in names if name in {"table1", "table2", *OF_EXPERIMENTS}]
-    return [
-        *expand("<folder>/tables/{name}.csv", name=names),
-        *expand("<folder>/tables/{name}.md", name=readable),
-        *expand("<folder>/tables/{name}.tex", name=printed),
-    ]
+    names = [name for name in TABLES if any(fnmatch.fnmatch(name, each) for each in patterns)]
+    endings = ["csv", "json", "md", "tex"]
+    return expand("<folder>/tables/{name}.{ending}", name=names, ending=endings)
 
 
 def training_tables(name):

@@ -10,18 +10,8 @@ CHECKED = ON_PAPERS and EXPERIMENTS
 # What is advised, or called best, needs results on other data if it was made on these.
 HELD_OUT = ["<folder>/held_out.csv"] if CHECKED else []
 
-# By the name of a table its file in reproduction/report/tables, and the files that it shows. First those
-# of one experiment, then those of one mechanism against each other row, which nobody makes by default.
-OF_EXPERIMENTS = {
-    **{IN_PRINT.get(run, run): ("comparison", rows_of(run)) for run in SWEPT},
-    **{f"imgm_{run}": ("training", rows_of(run)) for run in TRAININGS},
-}
-ON_REQUEST = {
-    f"against_{run}_{row}": ("against_each", rows_of(run))
-    for run in RUNS
-    for row in ROWS[run]
-    if row not in BASELINES
-}
+# By the name of a table its recipe, a file of reproduction/report/tables; the files that it shows;
+# and what it is of: an experiment, and a mechanism of it.
 TABLES = {
     "advice": ("advice", [*RESULTS, *HELD_OUT]),
     "audit": (
@@ -75,8 +65,8 @@ if OTHER_READING:
     TABLES, FIGURES = {"section10_2": TABLES["section10_2"]}, {}
 else:
     FIGURES |= {
-        **{f"curves_{run}": ("curves", [*rows_of(run), *HELD_OUT]) for run in SWEPT},
-        **{f"figure4_{side}": ("directions", rows_of(run)) for run, side in SIDES.items()},
+        **{f"curves_{run}": ("curves", [*rows_of(run), *HELD_OUT], run) for run in SWEPT},
+        **{f"figure4_{side}": ("directions", rows_of(run), run) for run, side in SIDES.items()},
     }
 
 # Those of experiments of the papers that this run leaves out, or of none at all, are left out.
@@ -89,45 +79,57 @@ TABLES, FIGURES = (
     {name: entry for name, entry in each.items() if entry[1] and LEFT_OUT.isdisjoint(entry[1])}
     for each in (TABLES, FIGURES)
 )
-TABLES |= OF_EXPERIMENTS | ON_REQUEST
-
-# Tables for programs have no columns to show, and so there is no Markdown and no LaTeX of them.
-FOR_PROGRAMS = {"advice", "effective_noise", "price"} & {*TABLES}
+TABLES |= {IN_PRINT.get(run, run): ("comparison", rows_of(run), run) for run in SWEPT}
+TABLES |= {f"imgm_{run}": ("training", rows_of(run), run) for run in TRAININGS}
+# One mechanism against each other row, which nobody makes by default.
+ON_REQUEST = {
+    f"against_{run}_{row}": ("against_each", rows_of(run), run, row)
+    for run in RUNS
+    for row in ROWS[run]
+    if row not in BASELINES
+}
+RECIPES = TABLES | ON_REQUEST
 
 # Bibliographies: of the run, and of one experiment.
 CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
 
-# What page and article show, with what tables are made from: they are made again for both.
-SHOWN = sorted(
+# What page and article show, and what their cards and sentences name.
+CONTENT = sorted(
     {
         *provenance(*DATASETS),
         *summaries_of(*RUNS),
         *published(*SWEPT),
-        *(["<folder>/claims.csv", "<folder>/theory/settings.csv"] if ON_PAPERS else []),
-        *(file for name in TABLES.keys() - ON_REQUEST.keys() for file in TABLES[name][1]),
+        *(expand("<folder>/theory/{name}.csv", name=["exact", "settings"]) if ON_PAPERS else []),
+        *(["<folder>/claims.csv"] if ON_PAPERS else []),
+        *HELD_OUT,
         *tables("*"),
         *figures("*"),
     }
 )
-# All that a run makes but its page and its article: what it shows, and what this is made from.
+# All that a run makes but its page and its article.
 MADE = sorted(
-    {
-        *(file for file in SHOWN if file.startswith("<folder>")),
+    file
+    for file in {
+        *CONTENT,
+        *(file for _, files, *_ in [*TABLES.values(), *FIGURES.values()] for file in files),
         *(file for run in RUNS for file in trials_of(run)),
-        *(file for _, files in FIGURES.values() for file in files if file.startswith("<folder>")),
         *(expand("<folder>/theory/{name}.csv", name=discovery.theory()) if ON_PAPERS else []),
     }
+    if file.startswith("<folder>")
 )
-# The files of all these tables.
-CODE_OF_TABLES = sorted({f"report.tables.{file}" for file, _ in TABLES.values()})
+
+
+def words_of(entry):
+    """Return what a table or figure is of, as the options of its command."""
+    return [f"--{name}={word}" for name, word in zip(("experiment", "mechanism"), entry[2:])]
 
 
 rule table:
     """One table, for people and for programs."""
     input:
-        files=lambda w: TABLES[w.table][1],
+        files=lambda w: RECIPES[w.table][1],
         settings="<folder>/settings.yaml",
-        code=lambda w: code("cli.table", f"report.tables.{TABLES[w.table][0]}"),
+        code=lambda w: code("cli.table", f"report.tables.{RECIPES[w.table][0]}"),
     output:
         out=report(
             "<folder>/tables/{table}.csv",
@@ -135,44 +137,25 @@ rule table:
             category="Tables",
             labels={"table": "{table}"},
         ),
+        json="<folder>/tables/{table}.json",
         md="<folder>/tables/{table}.md",
+        tex="<folder>/tables/{table}.tex",
     log:
         "<folder>/logs/tables/{table}.log",
     wildcard_constraints:
-        table=any_of(TABLES.keys() - FOR_PROGRAMS),
+        table=any_of(RECIPES),
     localrule: True
     conda:
         "../../environment.yml"
     params:
+        recipe=lambda w: RECIPES[w.table][0],
+        words=lambda w: words_of(RECIPES[w.table]),
         python=python,
     message:
         "Table: {wildcards.table}"
     shell:
-        "{params.python} -m reproduction table {wildcards.table} {input.files:q} {input.settings:q}"
-        " --out {output.out:q} > {log:q} 2>&1"
-
-
-use rule table as table_for_programs with:
-    """One table for programs."""
-    output:
-        out=report(
-            "<folder>/tables/{table}.csv",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
-    wildcard_constraints:
-        table=any_of(FOR_PROGRAMS),
-
-
-use rule table as latex with:
-    """A table in LaTeX."""
-    output:
-        out="<folder>/tables/{table}.tex",
-    log:
-        "<folder>/logs/tables/{table}_latex.log",
-    message:
-        "LaTeX: {wildcards.table}"
+        "{params.python} -m reproduction table {params.recipe} {input.files:q} {input.settings:q}"
+        " {params.words:q} --out {output.out:q} > {log:q} 2>&1"
 
 
 rule figure:
@@ -200,22 +183,24 @@ rule figure:
     conda:
         "../../environment.yml"
     params:
+        recipe=lambda w: FIGURES[w.figure][0],
+        words=lambda w: words_of(FIGURES[w.figure]),
         python=python,
     message:
         "Figure: {wildcards.figure}"
     shell:
-        "{params.python} -m reproduction figure {wildcards.figure} {input.files:q} {input.settings:q}"
-        " --out {output.svg:q} > {log:q} 2>&1"
+        "{params.python} -m reproduction figure {params.recipe} {input.files:q} {input.settings:q}"
+        " {params.words:q} --out {output.svg:q} > {log:q} 2>&1"
 
 
 rule report:
     """One page on everything."""
     input:
-        files=SHOWN,
+        files=CONTENT,
         settings="<folder>/settings.yaml",
         # The settings that its sentences are written for.
         beside=shipped("results/reference/settings.yaml"),
-        code=code("cli.report", *CODE_OF_TABLES),
+        code=code("cli.report"),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -263,11 +248,11 @@ rule bibliography:
 rule article:
     """The replication article: text, tables and figures of this run."""
     input:
-        files=SHOWN,
+        files=CONTENT,
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=shipped("CITATION.cff", "results/reference/settings.yaml"),
-        code=code("cli.article", *CODE_OF_TABLES),
+        code=code("cli.article"),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",

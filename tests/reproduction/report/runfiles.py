@@ -94,24 +94,28 @@ def _against(name: str) -> str:
     return max(runs, key=len, default="")
 
 
-def recipe(name: str) -> tuple[str, str]:
-    """Return the recipe of a table or figure, such as ``tables/table3``, and its experiment."""
+def recipe(name: str) -> tuple[str, dict[str, str]]:
+    """Return the recipe of a table or figure, such as ``tables/table3``, and what it is of."""
     kind, _, stem = name.partition("/")
     if run := _against(name):
-        return "against_each", run
+        mechanism = stem.removeprefix(f"against_{run}_")
+        return "against_each", {"experiment": run, "mechanism": mechanism}
     if name in _NEEDED:
-        return stem, ""
+        return stem, {}
     if kind == "figures":
-        kind, _, run = stem.partition("_")
-        return (kind, run) if kind == "curves" else ("directions", DIRECTIONS[stem])
-    training = stem.startswith("imgm_")
-    return ("training", stem[5:]) if training else ("experiment", IN_PRINT.get(stem, stem))
+        run = stem.removeprefix("curves_")
+        if run == stem:
+            return "directions", {"experiment": DIRECTIONS[stem]}
+        return "curves", {"experiment": run}
+    if stem.startswith("imgm_"):
+        return "training", {"experiment": stem.removeprefix("imgm_")}
+    return "comparison", {"experiment": IN_PRINT.get(stem, stem)}
 
 
 def needed(name: str) -> list[str]:
     """Return the names of what a table or figure is made from."""
-    kind, run = recipe(name)
-    if not run:
+    kind, words = recipe(name)
+    if not (run := words.get("experiment")):
         return [*_NEEDED[name], "settings"]
     if kind == "training" or run in TRAININGS:
         return [*_every(["summary", "comparisons"], [run]), "settings"]
@@ -129,13 +133,20 @@ def files(root: Path, name: str) -> dict[str, Path]:
 
 def figure(root: Path, name: str) -> Figure:
     """Return a figure of a run."""
-    return figures.build(name, files(root, f"figures/{name}"))
+    kind, words = recipe(f"figures/{name}")
+    return figures.build(kind, files(root, f"figures/{name}"), **words)
 
 
 @functools.cache
 def table(root: Path, name: str) -> Table:
     """Return a table of a run that nobody changes, made once."""
-    return tables.build(name.partition("/")[2], files(root, name))
+    return build(root, name)
+
+
+def build(root: Path, name: str) -> Table:
+    """Return a table of a run."""
+    kind, words = recipe(name)
+    return tables.build(kind, files(root, name), **words)
 
 
 def write_known(root: Path, *names: str) -> None:
@@ -147,8 +158,8 @@ def write_known(root: Path, *names: str) -> None:
 def write(root: Path, *names: str, out: Path | None = None) -> None:
     """Write tables and figures of a run, by default where the run has them."""
     for name in names:
-        stem, path = name.partition("/")[2], Path(out or root, name)
+        (kind, words), path = recipe(name), Path(out or root, name)
         if name.startswith("tables/"):
-            tables.write(stem, files(root, name), path.with_suffix(".csv"))
+            tables.write(kind, files(root, name), path.with_suffix(".csv"), **words)
         else:
-            figures.write(stem, files(root, name), path.with_suffix(".svg"))
+            figures.write(kind, files(root, name), path.with_suffix(".svg"), **words)

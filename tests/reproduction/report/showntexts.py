@@ -45,9 +45,10 @@ def table(root: Path, name: str, whole: bool = True) -> Lines:
         whole: whether each row of the frame is listed; else its columns are summarised.
     """
     shown = runfiles.table(root, name)
-    lines = markup.markdown(shown).splitlines()
+    sheet = shown.sheet()
+    lines = markup.markdown(sheet).splitlines()
     if shown.groups:
-        latex = markup.latex(shown).splitlines()
+        latex = markup.latex(sheet).splitlines()
         lines += latex[: latex.index(r"\toprule") + LATEX]
     frame = rows(shown.frame) if whole else columns(shown.frame)
     return [*lines, *frame, f"made from {', '.join(runfiles.files(root, name))}"]

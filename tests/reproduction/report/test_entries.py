@@ -27,26 +27,32 @@ def test_settings_alone_show_nothing(tmp_path):
     settle(tmp_path)
     files = {"settings": tmp_path / "settings.yaml"}
     for name in ("figure3", "nominal", "curves_regression"):
+        recipe, words = runfiles.recipe(f"figures/{name}")
         with pytest.raises(InputError, match="^settings alone show nothing|is not among the files"):
-            figures.write(name, files, tmp_path / "out" / f"{name}.svg")
+            figures.write(recipe, files, tmp_path / "out" / f"{name}.svg", **words)
     for name in ("table3", "claims", "against_regression_laplace"):
+        recipe, words = runfiles.recipe(f"tables/{name}")
         with pytest.raises(InputError, match=" is not among the files of this step; run"):
-            tables.write(name, files, tmp_path / "out" / f"{name}.csv")
+            tables.write(recipe, files, tmp_path / "out" / f"{name}.csv", **words)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    ("recipe", "words", "message"),
     [
-        ("tabel3", "table is 'tabel3'; did you mean 'table3'"),
-        ("imgm_regression", "table is 'imgm_regression'"),
-        ("comparison", "table is 'comparison'"),
-        ("against_first_pc_laplac", "did you mean 'laplace'"),
-        ("against_first_pc_nonprivate", "must be one of"),
-        ("against_first_pc_", "must be one of"),
+        ("comparision", {}, "table is 'comparision'; did you mean 'comparison'"),
+        ("base", {}, "table is 'base'; it must be one of"),
+        ("claims", {"experiment": "first_pc"}, "claims is of neither experiment nor mechanism"),
+        ("comparison", {}, "comparison is of --experiment, and not of none"),
+        ("against_each", {"experiment": "first_pc"}, "is of --experiment and --mechanism, and not"),
+        ("against_each", ("first_pc", "laplac"), "did you mean 'laplace'"),
+        ("against_each", ("first_pc", "nonprivate"), "must be one of"),
     ],
 )
-def test_a_table_that_cannot_be_is_one_sentence(name, message, tmp_path):
+def test_a_table_that_cannot_be_is_one_sentence(recipe, words, message, tmp_path):
+    if isinstance(words, tuple):
+        words = dict(zip(("experiment", "mechanism"), words, strict=True))
     with pytest.raises(InputError, match=message):
-        tables.write(name, runfiles.files(KEPT, "tables/table4"), tmp_path / "table.csv")
+        files = runfiles.files(KEPT, "tables/table4")
+        tables.write(recipe, files, tmp_path / "table.csv", **words)
     assert not [*tmp_path.iterdir()]

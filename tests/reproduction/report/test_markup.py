@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -7,8 +8,9 @@ import pandas as pd
 import pytest
 from numbertexts import shows
 
-from reproduction.report import markup
+from reproduction.report import markup, sheet
 from reproduction.report.markup import interval, short, significant
+from reproduction.report.sheet import Cell
 from reproduction.report.tables.base import Column, Table
 
 
@@ -110,7 +112,7 @@ def table(groups, **words):
 def test_a_table_in_markdown_and_latex():
     rows = {"": [("a | b", "a cell of more letters than fit beside the others", "1.5")]}
     groups = rows | {"Beyond": [("d", "", "")]}
-    shown = table(groups, warning="Beware.")
+    shown = table(groups, warning="Beware.").sheet()
     text = markup.markdown(shown)
     assert text.startswith("> **Beware.**\n\n**Table 9, x.** What it shows.\n\n| a |")
     assert r"| a \| b | a cell of" in text
@@ -123,8 +125,19 @@ def test_a_table_in_markdown_and_latex():
 
 def test_a_column_sorts_by_its_number_and_not_by_its_text():
     last = table({}).columns[-1]
-    assert [last.number(line) for line in (("", "", "12"), ("", "", ""))] == [12, None]
+    assert [last.cell(line).value for line in (("", "", "12"), ("", "", ""))] == [12, None]
     spread = Column("d", "shown", "value")
     line = pd.DataFrame({"shown": [0.5, 0.25], "value": [3, 2]})
-    assert (spread.cell(line), spread.number(line)) == ("0.25 to 0.5", 2)
-    assert Column("e", "shown").number(line) is None
+    assert spread.cell(line) == Cell("0.25 to 0.5", 2)
+    assert Column("e", "shown").cell(line) == Cell("0.25 to 0.5")
+
+
+def test_a_sheet_is_read_as_it_was_written():
+    rows = {"": [("a", "b", "inf"), ("ε", "", "")], "Beyond": []}
+    shown = table(rows, warning="Beware.", aside={"Beyond"}).sheet()
+    assert sheet.load(shown.dump()) == shown
+    assert shown.groups[0].lines[0][2].value == math.inf
+    # In JSON as any program reads it.
+    assert "Infinity" not in str(json.loads(shown.dump(), parse_constant=pytest.fail))
+    with pytest.raises(ValueError, match="Sheet"):
+        sheet.load('{"title": "a"}')

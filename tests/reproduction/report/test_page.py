@@ -153,6 +153,7 @@ def test_commands_have_the_folder_and_the_options_of_the_run(sample):
     ("name", "content", "message"),
     [
         ("tables/audit.csv", "a,b\n1,2\n", r"a table of the run cannot be read"),
+        ("tables/table3.json", '{"title": "Table 3"', r"table3\.json cannot be read"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
         ("summary/regression.csv", "a\n", "is not a whole summary file"),
     ],

@@ -30,11 +30,12 @@ def test_tables_and_figures_are_made_from_what_the_rules_list(tmp_path):
     folder = "results/quick/"
     commands = re.findall(r"reproduction (?:table|figure) (\w+) (.*) --out (\S+)", done.stdout)
     planned = {}
-    for recipe, files, out in commands:
+    for recipe, words, out in commands:
         name = out.removeprefix(folder).rpartition(".")[0]
-        planned[name] = recipe, [inputs._name(Path(f), Path(folder)) for f in files.split()]
+        options = [word.removeprefix("--") for word in words.split() if word.startswith("--")]
+        of = dict(option.split("=") for option in options)
+        files = [word for word in words.split() if not word.startswith("--")]
+        planned[name] = (recipe, of), [inputs._name(Path(f), Path(folder)) for f in files]
     names = [f"tables/{name}" for name in runfiles.TABLES]
     names += [f"figures/{name}" for name in runfiles.FIGURES]
-    recipes = {name: name.partition("/")[2] for name in names if name.startswith("tables")}
-    recipes |= {name: runfiles.recipe(name)[0] for name in names if name not in recipes}
-    assert planned == {name: (recipes[name], runfiles.needed(name)) for name in names}
+    assert planned == {name: (runfiles.recipe(name), runfiles.needed(name)) for name in names}

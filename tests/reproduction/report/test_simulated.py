@@ -7,7 +7,7 @@ import shutil
 import pytest
 import runfiles
 
-from reproduction.report import markup, tables
+from reproduction.report import markup
 from reproduction.report.figures import style
 
 #: Tables and figures, and files of which one alone rests on simulated data.
@@ -27,9 +27,9 @@ def first_words(root, name):
     """Return what stands first in every form in which a reader meets a table or figure."""
     kind, _, stem = name.partition("/")
     if kind == "tables":
-        table = tables.build(stem, runfiles.files(root, name))
-        latex = markup.latex(table).partition(r"\caption{\textbf{")[2]
-        return [table.warning, markup.markdown(table).removeprefix("> **"), latex]
+        sheet = runfiles.build(root, name).sheet()
+        latex = markup.latex(sheet).partition(r"\caption{\textbf{")[2]
+        return [sheet.warning, markup.markdown(sheet).removeprefix("> **"), latex]
     figure = runfiles.figure(root, stem)
     with style.context():
         texts = [text.get_text() for text in figure.render().texts] or [""]

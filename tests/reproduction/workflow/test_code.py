@@ -70,7 +70,6 @@ TARGETS = [
     "results/theory/exact.csv",
     "results/claims.csv",
     "results/tables/table3.csv",
-    "results/tables/table3.tex",
     "results/figures/curves_first_pc.svg",
     "results/citations_regression.bib",
 ]

@@ -54,7 +54,7 @@ def shown(*experiments):
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
-        ("table4", {**shown("first_pc"), "table": 1, "latex": 1}),
+        ("table4", {**shown("first_pc"), "table": 1}),
         (
             "results/figures/curves_first_pc.svg",
             {**shown("first_pc"), **dict.fromkeys(("figure", "held_out", "gather_held_out"), 1)},
@@ -239,7 +239,7 @@ def test_only_what_is_missing_or_has_changed_is_computed(again, tmp_path):
     assert not copied.plan("mvg", "--max-checksum-file-size", "1").idle
     # What has changed: see test_an_edit_reruns_what_rests_on_it.
     (copied.folder / "results/tables/table4.tex").unlink()
-    assert copied.plan("mvg").jobs == {"tables/table4_latex"}
+    assert copied.plan("mvg").jobs == {"tables/table4"}
 
 
 LIBRARY = "../../src/matrixdp"

@@ -55,7 +55,7 @@ def test_jobs_of_the_imgm_paper(shipped):
     once_each["features"] = sum("extractor_epochs" in each for each in SHIPPED.values())
     assert once_each.items() <= counts.items()
     assert not {"matrix", "trials"} & counts.keys()
-    table1 = {"learning_set", "settings", "table", "latex", "table1", "total"}
+    table1 = {"learning_set", "settings", "table", "table1", "total"}
     assert set(shipped.plan("table1").counts) == table1
 
 

@@ -255,8 +255,8 @@ def jobs_of_report() -> set[str]:
 
 
 def jobs_of_table(*names: str) -> set[str]:
-    """Return the jobs that make tables of the papers, in LaTeX too."""
-    return {f"tables/{name}{ending}" for name in names for ending in ("", "_latex")}
+    """Return the jobs that make tables of the papers."""
+    return {f"tables/{name}" for name in names}
 
 
 def overlay(folder: Path, **changes: object) -> list[str]:

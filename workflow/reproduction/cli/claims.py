@@ -27,6 +27,7 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
 def names(settings: Mapping[str, Any]) -> Vocabulary:
     """Return the names that claims may use: whatever exists, in this run or not."""
     from reproduction import catalogue, discovery
+    from reproduction.report import recipes
     from reproduction.report.claims.definitions import Vocabulary
     from reproduction.theory import exact
 
@@ -38,10 +39,10 @@ def names(settings: Mapping[str, Any]) -> Vocabulary:
     abouts = [catalogue.experiment(name) for name in releases]
     abouts = [about for about in abouts if not about.part_of]
 
-    drawn = {*discovery.alone("figures")}
+    drawn = {*recipes.standalone("figures")}
     drawn |= {f"curves_{about.id}" for about in abouts}
     drawn |= {name for about in abouts for name in about.figures}
-    exhibits = {*discovery.alone("tables")} | {about.results for about in abouts}
+    exhibits = {*recipes.standalone("tables")} | {about.results for about in abouts}
     exhibits |= {f"imgm_{name}" for name in trainings}
     return Vocabulary(
         mechanisms={

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def run(figure: str, files: Sequence[str], *, out: str) -> None:
+def run(figure: str, files: Sequence[str], *, experiment: str = "", out: str) -> None:
     """Run the verb.
 
     Args:
-        figure: its name, such as nominal or curves_first_pc
+        figure: its recipe, such as nominal or curves, a file of report/figures
         files: what it is made from, settings.yaml of the run among them
+        experiment: the one that it is of, if it is of one
         out: the figure as SVG; PNG, JSON and data/*.csv are written beside it
     """
     from reproduction.report import figures, inputs
 
-    figures.write(figure, inputs.by_name(files), out)
+    figures.write(figure, inputs.by_name(files), out, experiment=experiment)

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def run(table: str, files: Sequence[str], *, out: str) -> None:
+def run(
+    table: str, files: Sequence[str], *, experiment: str = "", mechanism: str = "", out: str
+) -> None:
     """Run the verb.
 
     Args:
-        table: its name, such as table3, imgm_adult or audit
+        table: its recipe, such as audit or comparison, a file of report/tables
         files: what it is made from, settings.yaml of the run among them
-        out: the table as CSV, with Markdown beside it, or as LaTeX (.tex)
+        experiment: the one that it is of, if it is of one
+        mechanism: the one that it holds against each other row, if it does
+        out: the table as CSV; JSON, Markdown and LaTeX are written beside it
     """
     from reproduction.report import inputs, tables
 
-    tables.write(table, inputs.by_name(files), out)
+    words = {"experiment": experiment, "mechanism": mechanism}
+    tables.write(table, inputs.by_name(files), out, **words)

@@ -23,6 +23,7 @@ import yaml
 from matrixdp.checks import InputError, as_input_error
 from reproduction import catalogue, job_settings
 from reproduction.report import summary
+from reproduction.report.sheet import Sheet, load
 
 AGAIN = "delete it and run again"
 FROM_GIT = "restore it from git"
@@ -134,6 +135,17 @@ def read(name: str, files: Files) -> Any:
             return [*content] if name == "errata" else {**content}
         text = _TEXT if folder == "tables" else {}
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
+
+
+def read_sheet(name: str, files: Files) -> Sheet:
+    """Return what a table shows, such as ``tables/table3``.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    path = find(f"{name}.json", files)
+    with file_errors(path):
+        return load(path.read_text(encoding="utf-8"))
 
 
 def data_sets(files: Files) -> list[Path]:

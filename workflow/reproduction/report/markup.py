@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
+from reproduction.report.sheet import Sheet
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.summary import MEDIAN
-
-if TYPE_CHECKING:
-    from reproduction.report.tables.base import Table
 
 #: Range of numbers that are written without an exponent.
 PLAIN = 1e-3, 1e7
@@ -42,42 +40,47 @@ _LATEX = {
 }
 
 
-def markdown(table: Table) -> str:
+def markdown(sheet: Sheet) -> str:
     """Return a table as Markdown: warning, headline, caption, table."""
     parts = []
-    if table.groups:
-        headers = [column.header for column in table.columns]
+    if sheet.groups:
+        headers = [heading.header for heading in sheet.headings]
         parts = [_markdown_row(headers), _markdown_row(["---"] * len(headers))]
-    for title, rows in table.cells():
-        if title:
-            parts.append(_markdown_row([f"**{title}**", *[""] * (len(table.columns) - 1)]))
-        parts.extend(_markdown_row([cell.replace("|", "\\|") for cell in row]) for row in rows)
-    warning = [f"> **{table.warning}**", ""] if table.warning else []
-    return "\n".join([*warning, f"**{table.title}.** {table.caption}", "", *parts, ""])
+    for group in sheet.groups:
+        if group.title:
+            empty = [""] * (len(sheet.headings) - 1)
+            parts.append(_markdown_row([f"**{group.title}**", *empty]))
+        for line in group.lines:
+            parts.append(_markdown_row([cell.text.replace("|", "\\|") for cell in line]))
+    warning = [f"> **{sheet.warning}**", ""] if sheet.warning else []
+    return "\n".join([*warning, f"**{sheet.title}.** {sheet.caption}", "", *parts, ""])
 
 
-def latex(table: Table) -> str:
+def latex(sheet: Sheet) -> str:
     """Return a table as a LaTeX float, for a document that loads ``booktabs``."""
-    warning = rf"\textbf{{{escape(table.warning)}}} " if table.warning else ""
-    headers, groups = [column.header for column in table.columns], table.cells()
-    parts = []
-    for title, rows in groups:
+    warning = rf"\textbf{{{escape(sheet.warning)}}} " if sheet.warning else ""
+    headers = [heading.header for heading in sheet.headings]
+    parts, columns = [], [[header] for header in headers]
+    for group in sheet.groups:
         parts.append(r"\midrule")
-        if title:
-            parts.append(rf"\multicolumn{{{len(headers)}}}{{l}}{{\emph{{{escape(title)}}}}} \\")
-        parts.extend(_latex_row(row) for row in rows)
-    columns = [*zip(headers, *(row for _, rows in groups for row in rows), strict=True)]
+        if group.title:
+            title = rf"\emph{{{escape(group.title)}}}"
+            parts.append(rf"\multicolumn{{{len(headers)}}}{{l}}{{{title}}} \\")
+        for line in group.lines:
+            parts.append(_latex_row([cell.text for cell in line]))
+            for column, cell in zip(columns, line, strict=True):
+                column.append(cell.text)
     wide = [max(map(len, column)) > WIDE for column in columns]
     share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))
     specification = "".join(
-        rf"p{{{share:.2f}\linewidth}}" if broad else "r" if column.value else "l"
-        for broad, column in zip(wide, table.columns, strict=True)
+        rf"p{{{share:.2f}\linewidth}}" if broad else "r" if heading.number else "l"
+        for broad, heading in zip(wide, sheet.headings, strict=True)
     )
     first = [
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-        rf"\caption{{{warning}{escape(table.caption)}}}",
-        rf"\label{{tab:{re.sub('[^a-z0-9]', '', table.title.lower())}}}",
+        rf"\caption{{{warning}{escape(sheet.caption)}}}",
+        rf"\label{{tab:{re.sub('[^a-z0-9]', '', sheet.title.lower())}}}",
         rf"\begin{{tabular}}{{{specification}}}",
     ]
     last = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]

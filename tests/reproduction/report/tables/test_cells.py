@@ -15,7 +15,7 @@ from scipy.stats import ttest_rel
 from test_published import FACTORS, METHODS, PRINTED
 
 from reproduction import catalogue
-from reproduction.report import inputs, tables
+from reproduction.report import inputs
 
 RESULTS = {
     "table3": "regression",
@@ -40,11 +40,12 @@ def read(root, name):
     frame = inputs.read(f"tables/{name}", inputs.below(root))
     text = [c for c in ("configuration", "direction", "published", "note", "epsilon") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
-    table = tables.build(name, runfiles.files(root, f"tables/{name}"))
+    sheet = inputs.read_sheet(f"tables/{name}", inputs.below(root))
+    headers = [heading.header for heading in sheet.headings]
     rows = [
-        {"_group": title} | {column.header: column.cell(line) for column in table.columns}
-        for title, group in table.groups.items()
-        for line in group
+        {"_group": group.title} | dict(zip(headers, (cell.text for cell in line), strict=True))
+        for group in sheet.groups
+        for line in group.lines
     ]
     return frame, rows
 

@@ -23,8 +23,7 @@ from reproduction.report import inputs, markup, numbers
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
-from reproduction.report.tables import build as build_table
-from reproduction.report.tables.base import Column
+from reproduction.report.sheet import Cell, Sheet
 from reproduction.report.tables.comparison import BEYOND
 from reproduction.report.tables.training import DAGGER
 
@@ -219,21 +218,24 @@ def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _results_of(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a table of results in print: the paper's own rows, and those beyond the paper."""
-    table = build_table(name, files)
-    columns = [column for column in table.columns if column.print]
+    sheet = inputs.read_sheet(f"tables/{name}", files)
+    groups = {group.title: group.lines for group in sheet.groups}
+    headers = [heading.print for heading in sheet.headings if heading.print]
     # What the paper prints stands before ours.
-    columns.sort(key=lambda column: not column.print.startswith(("Method", "Paper")))
-    printed = _print(columns, table.groups.get("", ()))
+    headers.sort(key=lambda header: not header.startswith(("Method", "Paper")))
+    printed = _print(sheet, headers, groups.get("", ()))
     for row in printed["groups"][0][1]:
         row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
-    ours = [column for column in columns if not column.print.startswith("Paper")]
-    return printed, _print(ours, table.groups.get(BEYOND, ()))
+    ours = [header for header in headers if not header.startswith("Paper")]
+    return printed, _print(sheet, ours, groups.get(BEYOND, ()))
 
 
-def _print(columns: Sequence[Column], lines: Iterable[Any]) -> dict[str, Any]:
-    """Return lines in print, as one group without a title."""
-    rows = [[_in_print(column.cell(line)) for column in columns] for line in lines]
-    return {"header": [column.print for column in columns], "groups": [["", rows]]}
+def _print(sheet: Sheet, headers: list[str], lines: Iterable[Sequence[Cell]]) -> dict[str, Any]:
+    """Return lines in print, as one group without a title, in the columns of these headers."""
+    names = [heading.print for heading in sheet.headings]
+    places = [names.index(header) for header in headers]
+    rows = [[_in_print(line[place].text) for place in places] for line in lines]
+    return {"header": headers, "groups": [["", rows]]}
 
 
 def _data_row(source: Mapping[str, Any]) -> list[str]:
@@ -253,13 +255,13 @@ def _gradients(files: Files) -> dict[str, Any]:
     """Return the schemes on gradients in print, at the tables' epsilon, by data set."""
     groups, header = [], ["Scheme", "Accuracy", "Delivered ε", "Privacy"]
     for name in (name for name in GRADIENTS if f"tables/{name}" in files):
-        table = build_table(name, files)
-        by_header = {column.print: column for column in table.columns}
-        lines = itertools.chain(*table.groups.values())
-        (_, rows), *_ = _print([by_header[name] for name in header], lines)["groups"]
+        sheet = inputs.read_sheet(f"tables/{name}", files)
+        lines = itertools.chain(*(group.lines for group in sheet.groups))
+        (_, rows), *_ = _print(sheet, header, lines)["groups"]
         rows = [[cell.rstrip(DAGGER) for cell in row] for row in rows if "code" not in row[0]]
         title = catalogue.experiment(name.removeprefix("imgm_")).name
-        groups.append([f"{title}, {table.frame['n_trials'].max():.0f} trials", rows])
+        trials = inputs.read(f"tables/{name}", files)["n_trials"].max()
+        groups.append([f"{title}, {trials:.0f} trials", rows])
     return {"header": header, "groups": groups}
 
 

@@ -1,47 +1,39 @@
-"""Figures: a file of this package makes the figure of its name from the results of a run."""
+"""Figures: each file of this package is a recipe, which makes figures from the results of a run."""
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import multiprocessing
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue, discovery, job_settings
-from reproduction.report import inputs
+from reproduction import catalogue, job_settings
+from reproduction.report import inputs, recipes
 from reproduction.report.figures import style
 from reproduction.report.figures.base import Figure, save
 from reproduction.report.inputs import Files, Run
-from reproduction.report.tables import complete
 
 
-def build(name: str, of_run: Files) -> Figure:
-    """Return a figure of a run by its name, with the status and the mark of its data.
+def build(recipe: str, of_run: Files, **words: str) -> Figure:
+    """Return a figure of a run, with the status and the mark of its data.
 
     Args:
-        name: such as ``nominal``, a file of this package, ``curves_first_pc``, or
-            ``figure4_left``.
+        recipe: such as ``nominal`` or ``curves``, a file of this package.
         of_run: the files of the run that it is made from, by name.
+        words: the ``experiment`` that it is of, if it is of one.
 
     Raises:
-        InputError: there is no such figure, or an input is missing or damaged.
+        InputError: see :func:`reproduction.report.recipes.follow`.
     """
     if not {*of_run} - {"settings"}:
         raise InputError("settings alone show nothing; name the files that it is made from")
     run = Run(of_run)
-    recipe, arguments = find(name, run.settings)
-    module = importlib.import_module(f"{__name__}.{recipe}")
-    with complete(name):
-        figure: Figure = module.build(run, **arguments)
+    figure: Figure = recipes.follow("figures", recipe, run, words)
     rows = (job_settings.rows(run.settings, name) for name in run.experiments)
     if figure.frame.empty:
         figure = replace(
@@ -60,35 +52,19 @@ def build(name: str, of_run: Files) -> Figure:
     )
 
 
-def find(name: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """Return the file of a figure and what its ``build`` gets beside the run.
-
-    Raises:
-        InputError: the run has no such figure.
-    """
-    recipes: dict[str, tuple[str, dict[str, str]]] = {
-        name: (name, {}) for name in discovery.alone("figures")
-    }
-    for experiment in settings["experiments"]:
-        about = {"experiment": experiment}
-        recipes[f"curves_{experiment}"] = "curves", about
-        recipes |= dict.fromkeys(catalogue.experiment(experiment).figures, ("directions", about))
-    return recipes[checks.choice(recipes, figure=name)]
-
-
-def write(name: str, of_run: Files, out: str | os.PathLike) -> None:
+def write(recipe: str, of_run: Files, out: str | os.PathLike, **words: str) -> None:
     """Write a figure as SVG, and its other files beside it (:func:`base.save`).
 
     Args:
-        name, of_run: those of :func:`build`.
+        recipe, of_run, words: those of :func:`build`.
         out: the SVG file.
 
     Raises:
         InputError: see :func:`build`.
     """
-    figure = build(name, of_run)
-    recipe, _ = find(name, inputs.read("settings", of_run))
-    save(figure, {"recipe": recipe, "inputs": [*of_run]}, out)
+    figure = build(recipe, of_run, **words)
+    words = {word: value for word, value in words.items() if value}
+    save(figure, {"recipe": recipe, **words, "inputs": [*of_run]}, out)
 
 
 def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -105,7 +81,12 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     if not words:
         raise InputError(f"{reference} has no figures; run the workflow and keep its results there")
     drawings = [
-        (name, {key: inputs.find(key, files) for key in entry["inputs"]}, redrawn / f"{name}.svg")
+        (
+            entry["recipe"],
+            {key: inputs.find(key, files) for key in entry["inputs"]},
+            redrawn / f"{name}.svg",
+            entry.get("experiment", ""),
+        )
         for name, entry in words.items()
     ]
     # A process takes as long to start as a figure or two to draw.
@@ -113,10 +94,10 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     if processes > 1:
         # Started anew: threads of what this one has imported would not outlive a fork.
         with multiprocessing.get_context("spawn").Pool(processes) as pool:
-            pool.starmap(write, drawings, chunksize=1)
+            pool.starmap(_redraw_one, drawings, chunksize=1)
     else:
         for drawing in drawings:
-            write(*drawing)
+            _redraw_one(*drawing)
     kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}
@@ -133,3 +114,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
             "if the new ones are right, keep them"
         )
     print(f"{len(words)} figures are the same, byte for byte")
+
+
+def _redraw_one(recipe: str, files: Files, out: Path, experiment: str) -> None:
+    write(recipe, files, out, experiment=experiment)

@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import inputs, markup, tables
+from reproduction.report import inputs, markup
 from reproduction.report.claims import findings
 from reproduction.report.inputs import Files
 from reproduction.report.page import (
@@ -38,9 +38,9 @@ from reproduction.report.page import (
 )
 from reproduction.report.page.run import Run
 from reproduction.report.sentences import Sentences
+from reproduction.report.sheet import Sheet
 from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import advice, audit
-from reproduction.report.tables.base import Table
 
 FOLDER = Path(__file__).parent
 
@@ -189,8 +189,9 @@ def _section(name: str, outputs: Run) -> sections.Section:
 
 
 def _table(name: str, outputs: Run) -> str:
-    """Return the name of the file of the table of an experiment."""
-    return f"tables/{tables.name_of(name, outputs.settings)}"
+    """Return the name of the file of the table of an experiment or a training."""
+    training = name in outputs.settings["training"]
+    return f"tables/imgm_{name}" if training else f"tables/{catalogue.experiment(name).results}"
 
 
 def _is_filled(chapter: Mapping[str, Any]) -> bool:
@@ -260,7 +261,7 @@ def _item(outputs: Run, name: str) -> dict[str, Any]:
         content = _figure(outputs.files, name)
         sources = _sources(outputs, f"{name}.svg", f"figures/data/{stem}")
     else:
-        content = _table_item(tables.build(stem, outputs.files))
+        content = _table_item(inputs.read_sheet(name, outputs.files))
         sources = _sources(outputs, f"{name}.csv", name)
     return content | {"id": _slug(name)} | sources
 
@@ -288,7 +289,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
 
 def _added(
     outputs: Run,
-    data: Table,
+    data: Sheet,
     facts: Mapping[str, str],
     present: set[str],
     words: Mapping[str, Any],
@@ -383,27 +384,21 @@ def _prose_item(title: str, name: str, words: Mapping[str, Any]) -> dict[str, An
     return {"item_type": "prose", "title": title, "html": prose.html(_text(name, words))}
 
 
-def _table_item(table: Table) -> dict[str, Any]:
+def _table_item(sheet: Sheet) -> dict[str, Any]:
     """Return the item of a table, in which a mark stands for the remark on a tuned rule."""
-    columns = [column for column in table.columns if column.page is not None]
+    places = [i for i, heading in enumerate(sheet.headings) if heading.page is not None]
     groups = [
-        (
-            title,
-            [
-                [(column, column.cell(line), column.number(line)) for column in columns]
-                for line in group
-            ],
-        )
-        for title, group in table.groups.items()
-        if title not in table.aside
+        (group.title, [[(sheet.headings[i], line[i]) for i in places] for line in group.lines])
+        for group in sheet.groups
+        if not group.aside
     ]
-    texts = [text for _, rows in groups for row in rows for _, text, _ in row]
+    texts = [cell.text for _, rows in groups for row in rows for _, cell in row]
     return {
         "item_type": "table",
-        "id": _slug(table.title),
-        "title": table.title,
-        "table": table,
-        "columns": columns,
+        "id": _slug(sheet.title),
+        "title": sheet.title,
+        "table": sheet,
+        "columns": [sheet.headings[i] for i in places],
         "groups": groups,
         "note": _note(texts),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from reproduction.report import inputs, summary
 from reproduction.report.inputs import Files
+from reproduction.report.sheet import Sheet
 from reproduction.report.tables.base import Column, Table
 
 PROVENANCE = (
@@ -16,7 +17,7 @@ PROVENANCE = (
 )
 
 
-def provenance(files: Files) -> tuple[Table, list[dict[str, Any]]]:
+def provenance(files: Files) -> tuple[Sheet, list[dict[str, Any]]]:
     """Return the data sets among the files of a run as a table, and the provenance of each.
 
     Raises:
@@ -38,7 +39,7 @@ def provenance(files: Files) -> tuple[Table, list[dict[str, Any]]]:
         ],
         groups={"": rows} if rows else {},
     )
-    return table, facts
+    return table.sheet(), facts
 
 
 def _files(facts: Mapping[str, Any]) -> str:

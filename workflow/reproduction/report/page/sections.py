@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from reproduction.report.inputs import Files
 
-#: A result is named by its path below the results' folder without the suffix. A table without
-#: Markdown is for programs alone.
-KINDS = {"tables": ".md", "figures": ".svg"}
+#: A result is named by its path below the results' folder without the suffix.
+KINDS = {"tables": ".json", "figures": ".svg"}
 
 #: The section of results that no other section shows; it is left out where it has none.
 FURTHER = "further"
@@ -51,10 +50,12 @@ class Chapter:
 
 
 #: Results that are files alone. The ledger has claims and errata, a sentence the audit; the papers
-#: have their own set-ups; what is said of directions and prices stands in claims and advice.
+#: have their own set-ups; what is said of directions and prices stands in claims and advice, which
+#: the cards of the choice show.
 ASIDE = (
     *("tables/audit", "tables/claims", "tables/errata", "tables/section10_2"),
     *("tables/table1", "tables/table2", "figures/figure3", "figures/price"),
+    *("tables/advice", "tables/effective_noise", "tables/price"),
 )
 
 SECTIONS = (

@@ -20,7 +20,7 @@ from reproduction.report.inputs import Run
 from reproduction.report.markup import format_value
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.tables.audit import RELEASED
-from reproduction.report.tables.base import Table, empty
+from reproduction.report.tables.base import Column, Table, empty, lines
 
 COLUMNS = (
     *("task", "released", "guarantee", "epsilon", "delta", "outcome", "best"),
@@ -37,6 +37,17 @@ OF_BEST = (
     "audit_status",
 )
 
+SHOWN = (
+    Column("Guarantee", "guarantee"),
+    Column("ε", "epsilon", "epsilon"),
+    Column("Outcome", "outcome"),
+    Column("Mechanism", "best"),
+    Column("Result", "error", "error"),
+    Column("Ties with", "tied_with"),
+    Column("Baseline", "baseline_error", "baseline_error"),
+    Column("No privacy", "nonprivate", "nonprivate"),
+)
+
 PURE, APPROXIMATE = "pure", "approximate"
 
 
@@ -49,7 +60,7 @@ CAPTION = (
 
 
 def build(run: Run) -> Table:
-    """Return one row per task, guarantee and epsilon (``COLUMNS``); a CSV alone.
+    """Return one row per task, guarantee and epsilon (``COLUMNS``).
 
     A task is an experiment and what may be released for it: records alone (if some mechanism
     releases these), or anything. For private training it is what the training protects.
@@ -76,7 +87,13 @@ def build(run: Run) -> Table:
     # A task that allows more releases is listed only where it adds mechanisms to choose from.
     choice = ["experiment", "guarantee", "epsilon", "rivals"]
     frame = frame.drop_duplicates(choice, ignore_index=True)
-    return Table(title=title, caption=CAPTION, frame=frame[[*COLUMNS]])
+    return Table(
+        title=title,
+        caption=CAPTION,
+        frame=frame[[*COLUMNS]],
+        columns=SHOWN,
+        groups=lines(frame, "task"),
+    )
 
 
 def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:

@@ -25,6 +25,7 @@ import pandas as pd
 
 from reproduction.report import markup
 from reproduction.report.inputs import Run
+from reproduction.report.sheet import Cell, Group, Heading, Sheet
 
 #: What a line shows: a row of a frame, or all rows that are alike as one frame.
 Line = Any
@@ -49,19 +50,14 @@ class Column:
     print: str = ""
     page: str | None = ""
 
-    def cell(self, line: Line) -> str:
-        """Return the text of a cell."""
-        if callable(self.text):
-            return self.text(line)
-        return markup.format_value(line[self.text])
-
-    def number(self, line: Line) -> float | None:
-        """Return the number to sort a line by, the least of several; None for none."""
+    def cell(self, line: Line) -> Cell:
+        """Return the cell of a line, sorted by the least of several numbers."""
+        text = self.text(line) if callable(self.text) else markup.format_value(line[self.text])
         if not self.value:
-            return None
+            return Cell(text)
         value = self.value(line) if callable(self.value) else line[self.value]
         number = float(value.min() if isinstance(value, pd.Series) else value)
-        return None if math.isnan(number) else number
+        return Cell(text, None if math.isnan(number) else number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +82,21 @@ class Table:
     aside: Collection[str] = ()
     warning: str = ""
 
-    def cells(self) -> list[tuple[str, list[list[str]]]]:
-        """Return the texts of all cells by group, a list a line."""
-        return [
-            (title, [[column.cell(line) for column in self.columns] for line in group])
+    def sheet(self) -> Sheet:
+        """Return what the table shows."""
+        groups = (
+            Group(
+                title,
+                tuple(tuple(column.cell(line) for column in self.columns) for line in group),
+                title in self.aside,
+            )
             for title, group in self.groups.items()
-        ]
+        )
+        headings = (
+            Heading(column.header, column.print, column.page, bool(column.value))
+            for column in self.columns
+        )
+        return Sheet(self.title, self.caption, tuple(headings), tuple(groups), self.warning)
 
 
 def lines(

@@ -1,14 +1,14 @@
-"""By what factor the noise of each release could shrink, from the privacy audit; a CSV alone."""
+"""By what factor the noise of each release could shrink, from the privacy audit."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons
+from reproduction.report import audit_status, comparisons, markup
 from reproduction.report.inputs import Run
 from reproduction.report.tables import audit
-from reproduction.report.tables.base import Table, empty
+from reproduction.report.tables.base import Column, Table, empty, lines
 
 COLUMNS = (
     *("experiment", "mechanism", "query", "direction", "configuration", "epsilon", "delta"),
@@ -18,6 +18,15 @@ CAPTION = (
     "Root mean square standard deviation of a released entry, in units of the scaled data; by what "
     "factor it could shrink at the same guarantee; and what would do: the same shape, exactly "
     "calibrated. Ranges are over directions, shares and sketch sizes."
+)
+
+SHOWN = (
+    Column("Mechanism", markup.mechanism),
+    Column("Direction", "direction"),
+    Column("Configuration", "configuration"),
+    Column("Noise (std)", "noise_std", "noise_std"),
+    Column("Noise inflation", "noise_inflation", "noise_inflation"),
+    Column("Noise that suffices", "rescaled_std", "rescaled_std"),
 )
 
 
@@ -37,7 +46,13 @@ def build(run: Run) -> Table:
         return empty("Noise inflation", run)
     wrong = audit_status.refuted(frame)
     frame.loc[wrong, ["noise_inflation", "rescaled_std"]] = float("nan")
-    return Table(title="Noise inflation", caption=CAPTION, frame=frame)
+    return Table(
+        title="Noise inflation",
+        caption=CAPTION,
+        frame=frame,
+        columns=SHOWN,
+        groups=lines(frame, "experiment", title=lambda name: catalogue.experiment(name).title),
+    )
 
 
 def mvg_noise(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,10 +13,17 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
+from reproduction.report import (
+    advisable,
+    audit_status,
+    comparisons,
+    held_out_table,
+    markup,
+    summary,
+)
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
-from reproduction.report.tables.base import Table, empty
+from reproduction.report.tables.base import Column, Table, empty, lines
 
 COLUMNS = (
     *("experiment", "mechanism", "also", *audit_status.COLUMNS, "price", "low", "high", "smallest"),
@@ -56,7 +63,19 @@ def build(run: Run) -> Table:
     if not frames:
         return empty("The price of privacy", run)
     frame = pd.concat(frames, ignore_index=True)
-    return Table(title="The price of privacy", caption=CAPTION, frame=frame)
+    return Table(
+        title="The price of privacy",
+        caption=CAPTION,
+        frame=frame,
+        columns=[
+            Column("Mechanism", markup.mechanism),
+            Column("Price (ε)", lambda row: format_price(row["price"], row), "price"),
+            Column("From", lambda row: format_price(row["low"], row), "low"),
+            Column("To", lambda row: format_price(row["high"], row), "high"),
+            Column("Advisable", "advisable"),
+        ],
+        groups=lines(frame, "experiment", title=lambda name: catalogue.experiment(name).title),
+    )
 
 
 def _clamped_price(frame: pd.DataFrame) -> pd.Series:
