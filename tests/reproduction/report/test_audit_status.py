@@ -51,7 +51,7 @@ def test_a_refutation_says_what_epsilon_it_shows(attained, proved, text):
     rows = audit_status.joined(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
     wrong, other = rows.to_dict("records")
     assert (audit_status.text(wrong), audit_status.text(other)) == (text, "")
-    assert audit_status.mark("1", wrong) == text
+    assert audit_status.mark("1", wrong).whole == text
     assert audit_status.refuted(rows).tolist() == [True, False]
 
 

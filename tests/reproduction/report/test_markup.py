@@ -80,17 +80,17 @@ def test_interval(mean, half_width, shown):
 )
 def test_no_digit_is_finer_than_what_the_metric_can_tell(mean, half_width, shown):
     row = {"mean": mean, "ci95": half_width, "n_trials": 30}
-    assert markup.result(row, "accuracy") == shown
+    assert markup.result(row, "accuracy").whole == shown
 
 
 def test_few_trials_have_no_interval_beyond_the_metric():
     row = {"mean": 0.54, "ci95": 2.77, "n_trials": 2}
-    assert markup.result(row, "accuracy") == "54 (2 trials)"
-    assert markup.result(row, "rmse") == "0.54 (2 trials)"
-    assert markup.result(row | {"n_trials": 10}, "rmse") == "0.5 ± 2.8"
-    assert markup.result(row | {"ci95": 0.2}, "accuracy") == "54 ± 20"
+    assert markup.result(row, "accuracy").whole == "54 (2 trials)"
+    assert markup.result(row, "rmse").whole == "0.54 (2 trials)"
+    assert markup.result(row | {"n_trials": 10}, "rmse").whole == "0.5 ± 2.8"
+    assert markup.result(row | {"ci95": 0.2}, "accuracy").whole == "54 ± 20"
     # An exact 0 may come out of a sum as 1e-17.
-    assert markup.result(row | {"mean": -2e-17, "ci95": 0.0}, "delta_rho") == "0"
+    assert markup.result(row | {"mean": -2e-17, "ci95": 0.0}, "delta_rho").whole == "0"
 
 
 def test_what_a_text_shows_is_told_to_its_last_digit():

@@ -15,6 +15,7 @@ import pandas as pd
 from matrixdp.auditing import status
 from matrixdp.auditing.status import CERTIFIED, DECLARED, NOT_REFUTED, REFUTED
 from reproduction.report.markup import short
+from reproduction.report.sheet import Cell
 
 #: Columns of rows that are joined to the audit: the worst status of a mechanism's releases, empty
 #: where nothing was audited, and the largest epsilon that a refutation shows.
@@ -98,7 +99,9 @@ def remark(row: Mapping[str, Any]) -> str:
     return text(row) or f"{DECLARED} only" * (row.get("audit_status") == DECLARED)
 
 
-def mark(epsilon: str, row: Mapping[str, Any]) -> str:
-    """Return an epsilon as text, marked where it is only declared; what is refuted has none."""
+def mark(epsilon: str, row: Mapping[str, Any]) -> Cell:
+    """Return an epsilon, with a note where it is only declared; what is refuted has none."""
+    if wrong := text(row):
+        return Cell(wrong)
     words = remark(row)
-    return text(row) or (f"{epsilon} ({words})" if epsilon and words else epsilon)
+    return Cell(epsilon, note=f"({words})" if epsilon and words else "")

@@ -52,8 +52,8 @@ COMPUTED = "computed"
 
 #: Columns of a file of published values.
 _PRINTED = (
-    *("place", "method", "mechanism", "epsilon", "delta", "qualifier", "value", "interval"),
-    *("unit", "unit_factor"),
+    *("place", "method", "work", "reference", "mechanism", "epsilon", "delta", "qualifier"),
+    *("value", "interval", "unit", "unit_factor"),
 )
 
 

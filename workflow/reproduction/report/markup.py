@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report.sheet import Sheet
+from reproduction.report.sheet import Cell, Sheet
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.summary import MEDIAN
 
@@ -51,7 +51,7 @@ def markdown(sheet: Sheet) -> str:
             empty = [""] * (len(sheet.headings) - 1)
             parts.append(_markdown_row([f"**{group.title}**", *empty]))
         for line in group.lines:
-            parts.append(_markdown_row([cell.text.replace("|", "\\|") for cell in line]))
+            parts.append(_markdown_row([cell.whole.replace("|", "\\|") for cell in line]))
     warning = [f"> **{sheet.warning}**", ""] if sheet.warning else []
     return "\n".join([*warning, f"**{sheet.title}.** {sheet.caption}", "", *parts, ""])
 
@@ -67,9 +67,10 @@ def latex(sheet: Sheet) -> str:
             title = rf"\emph{{{escape(group.title)}}}"
             parts.append(rf"\multicolumn{{{len(headers)}}}{{l}}{{{title}}} \\")
         for line in group.lines:
-            parts.append(_latex_row([cell.text for cell in line]))
-            for column, cell in zip(columns, line, strict=True):
-                column.append(cell.text)
+            texts = [cell.whole for cell in line]
+            parts.append(_latex_row(texts))
+            for column, text in zip(columns, texts, strict=True):
+                column.append(text)
     wide = [max(map(len, column)) > WIDE for column in columns]
     share = max(0.1, (0.95 - 0.07 * wide.count(False)) / max(1, wide.count(True)))
     specification = "".join(
@@ -164,9 +165,22 @@ def interval(mean: float, half_width: float, step: float = 0.0) -> str:
         mean, half_width: in one unit.
         step: a power of ten: digits below it mean nothing, whatever the half-width.
     """
+    texts, power = _ends(mean, half_width, step)
+    text = " ± ".join(texts)
+    return f"({text}){power}" if power else text
+
+
+def middle(mean: float, half_width: float, step: float = 0.0) -> str:
+    """Return the mean as :func:`interval` has it, without the half-width."""
+    texts, power = _ends(mean, half_width, step)
+    return texts[0] + power
+
+
+def _ends(mean: float, half_width: float, step: float) -> tuple[list[str], str]:
+    """Return mean and half-width, where there is one, as text, and the power of ten of both."""
     has_width = not math.isnan(half_width) and 1e-9 * abs(mean) < half_width < math.inf
     if math.isnan(mean) or not (has_width or step):
-        return short(mean, 4)
+        return [short(mean, 4)], ""
     size = max(abs(mean), half_width) if has_width else abs(mean)
     plain = PLAIN[0] <= size < PLAIN[1] or not has_width
     power = 0 if plain else math.floor(math.log10(size))
@@ -175,32 +189,32 @@ def interval(mean: float, half_width: float, step: float = 0.0) -> str:
     ends = [mean, max(half_width, unit)] if has_width else [mean]
     # Tens and more are rounded here, for a format only knows decimals.
     ends = [round(end, -digits) if digits > 0 and not power else end / 10.0**power for end in ends]
-    text = " ± ".join(f"{end:,.{max(0, power - digits)}f}" for end in ends)
-    return f"({text})e{power}" if power else text
+    texts = [f"{end:,.{max(0, power - digits)}f}" for end in ends]
+    return texts, f"e{power}" if power else ""
 
 
-def result(row: Mapping[str, Any], metric: str) -> str:
+def result(row: Mapping[str, Any], metric: str) -> Cell:
     """Return ``mean`` and ``ci95`` of a row in the unit that its metric is shown in.
 
     The median of a heavy-tailed row and its interval follow: ``0.36 ± 0.27 [median 0.21, 0.2 to
     0.22]``.
 
     An interval of too few trials that leaves the range of the metric says nothing; the mean then
-    stands alone, with their number.
+    stands alone, with their number as a note.
     """
     if pd.isna(row["mean"]):
-        return ""
+        return Cell("")
     about = catalogue.metric(metric)
     mean, half, n = row["mean"] * about.scale, row["ci95"] * about.scale, row["n_trials"]
     mean = 0.0 if abs(mean) < ROUNDING else mean
     within = mean >= half and not mean + half > (about.scale if about.larger else math.inf)
     if n < ENOUGH and half > 0 and not within:
-        return f"{short(mean, 2)} ({n:.0f} trials)"
+        return Cell(short(mean, 2), note=f"({n:.0f} trials)")
     text = interval(mean, half, about.step)
     if pd.isna(row.get("median")):
-        return text
+        return Cell(text)
     median, low, high = (short(row[name] * about.scale) for name in MEDIAN)
-    return f"{text} [median {median}, {low} to {high}]"
+    return Cell(f"{text} [median {median}, {low} to {high}]")
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

@@ -54,7 +54,7 @@ _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg"
 MNIST = "mnist"
 _OF_MNIST = (
     *("summary/mnist.csv", "comparisons/mnist.csv", "data/mnist/provenance.json"),
-    *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "md", "tex")),
+    *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "json", "md", "tex")),
 )
 #: Tables with claims, by the identifier in the first column.
 _CLAIMS = ("claims.csv", "tables/claims.csv", "tables/claims_comparisons.csv")

@@ -35,13 +35,23 @@ class Cell:
     Attributes:
         text: what a reader sees.
         value: the number to sort by; None for none.
+        note: what stands behind the text, on the page in a line of its own; or empty.
+        brief: text for a narrow column in print, if it is another one: without an interval, a mark,
+            or the number in a paper's own list of references.
     """
 
     text: str
     value: float | None = None
+    note: str = ""
+    brief: str = ""
 
     # JSON has no infinite number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")
+
+    @property
+    def whole(self) -> str:
+        """The text and the note."""
+        return f"{self.text} {self.note}" if self.note else self.text
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def read(root, name):
     sheet = inputs.read_sheet(f"tables/{name}", inputs.below(root))
     headers = [heading.header for heading in sheet.headings]
     rows = [
-        {"_group": group.title} | dict(zip(headers, (cell.text for cell in line), strict=True))
+        {"_group": group.title} | dict(zip(headers, (cell.whole for cell in line), strict=True))
         for group in sheet.groups
         for line in group.lines
     ]

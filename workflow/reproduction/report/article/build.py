@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.sheet import Cell, Sheet
 from reproduction.report.tables.comparison import BEYOND
-from reproduction.report.tables.training import DAGGER
+from reproduction.report.tables.training import OF_CODE
 
 SOURCE = Path(__file__).parents[3] / "article"
 TEXT = SOURCE / "article.typ"
@@ -44,12 +44,6 @@ _CLAIM_COLUMNS = ["id", "paper", "claim", "place", "evidence", "verdict"]
 
 #: The mark of mechanisms whose rule was tuned on the papers' data.
 TUNED = "*"
-
-#: A number of a paper's own list of references, which is another work in the article's.
-_REFERENCE = re.compile(r" \[\d+\]")
-
-#: The interval of a ratio, which a table in print has no room for: "1.3 ± 0.1", "(3.5 ± 0.6)e-5".
-_INTERVAL = re.compile(r"[()]| ± [\d.]+")
 
 #: Prefixes of titles in the metadata of ReScience C: of a successful and of a failed replication.
 REPLICATED, FAILED = "[Re]", "[¬Re]"
@@ -223,18 +217,29 @@ def _results_of(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]
     headers = [heading.print for heading in sheet.headings if heading.print]
     # What the paper prints stands before ours.
     headers.sort(key=lambda header: not header.startswith(("Method", "Paper")))
-    printed = _print(sheet, headers, groups.get("", ()))
-    for row in printed["groups"][0][1]:
-        row[2], row[4] = (_INTERVAL.sub("", row[place]) for place in (2, 4))
     ours = [header for header in headers if not header.startswith("Paper")]
-    return printed, _print(sheet, ours, groups.get(BEYOND, ()))
+    # Without the paper's columns there is room for intervals.
+    beyond = _print(sheet, ours, groups.get(BEYOND, ()), brief=["Method"])
+    return _print(sheet, headers, groups.get("", ()), brief=headers), beyond
 
 
-def _print(sheet: Sheet, headers: list[str], lines: Iterable[Sequence[Cell]]) -> dict[str, Any]:
-    """Return lines in print, as one group without a title, in the columns of these headers."""
+def _print(
+    sheet: Sheet,
+    headers: Sequence[str],
+    lines: Iterable[Sequence[Cell]],
+    brief: Collection[str],
+) -> dict[str, Any]:
+    """Return lines in print, as one group without a title.
+
+    ``headers`` are those of the columns in their order, ``brief`` those of narrow ones.
+    """
     names = [heading.print for heading in sheet.headings]
     places = [names.index(header) for header in headers]
-    rows = [[_in_print(line[place].text) for place in places] for line in lines]
+
+    def text(cell: Cell, header: str) -> str:
+        return _in_print(cell.brief if header in brief and cell.brief else cell.whole)
+
+    rows = [[text(line[place], names[place]) for place in places] for line in lines]
     return {"header": headers, "groups": [["", rows]]}
 
 
@@ -247,8 +252,8 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
 
 
 def _in_print(cell: str) -> str:
-    """Return a cell without a paper's reference numbers, and with a mark for tuned mechanisms."""
-    return _REFERENCE.sub("", cell).replace(f" ({catalogue.section('tuned')})", TUNED)
+    """Return a text with a mark for tuned mechanisms."""
+    return cell.replace(f" ({catalogue.section('tuned')})", TUNED)
 
 
 def _gradients(files: Files) -> dict[str, Any]:
@@ -256,9 +261,8 @@ def _gradients(files: Files) -> dict[str, Any]:
     groups, header = [], ["Scheme", "Accuracy", "Delivered ε", "Privacy"]
     for name in (name for name in GRADIENTS if f"tables/{name}" in files):
         sheet = inputs.read_sheet(f"tables/{name}", files)
-        lines = itertools.chain(*(group.lines for group in sheet.groups))
-        (_, rows), *_ = _print(sheet, header, lines)["groups"]
-        rows = [[cell.rstrip(DAGGER) for cell in row] for row in rows if "code" not in row[0]]
+        parts = (group.lines for group in sheet.groups if group.title != OF_CODE)
+        (_, rows), *_ = _print(sheet, header, itertools.chain(*parts), brief=header)["groups"]
         title = catalogue.experiment(name.removeprefix("imgm_")).name
         trials = inputs.read(f"tables/{name}", files)["n_trials"].max()
         groups.append([f"{title}, {trials:.0f} trials", rows])

@@ -42,9 +42,7 @@ def panel(experiment: str, run: Run) -> pd.DataFrame:
     wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
     table = run.published(catalogue.experiment(experiment).results)
-    # The row's name without the citation at its end.
-    rowed = table["method"].str.replace(r" \(.*\)$", "", regex=True)
-    theirs = frames.published(table, experiment).assign(row=rowed)
+    theirs = frames.published(table, experiment).assign(row=table["method"])
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
     usual = rows[rows["reading"].eq(readings.DEFAULT)]
     levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.trivial(usual)]

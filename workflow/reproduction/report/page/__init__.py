@@ -392,7 +392,7 @@ def _table_item(sheet: Sheet) -> dict[str, Any]:
         for group in sheet.groups
         if not group.aside
     ]
-    texts = [cell.text for _, rows in groups for row in rows for _, cell in row]
+    texts = [cell.whole for _, rows in groups for row in rows for _, cell in row]
     return {
         "item_type": "table",
         "id": _slug(sheet.title),

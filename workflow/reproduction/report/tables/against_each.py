@@ -17,6 +17,7 @@ from reproduction.report import audit_status, comparisons, markup, statistics
 from reproduction.report.comparisons import AGAINST, EVEN, ROW
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
+from reproduction.report.sheet import Cell
 from reproduction.report.tables import comparison
 from reproduction.report.tables.base import Column, Table, lines
 
@@ -132,8 +133,9 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
     def mean(row: Mapping[str, Any]) -> str:
         return "mean" if row["mechanism"] == row["against"] else "mean_against"
 
-    def difference(row: Mapping[str, Any]) -> str:
-        return scaled(row, "difference") + " (median)" * (row["statistic"] == "median")
+    def difference(row: Mapping[str, Any]) -> Cell:
+        note = "(median)" if row["statistic"] == "median" else ""
+        return Cell(scaled(row, "difference"), note=note)
 
     result = [
         Column("Method", lambda row: catalogue.label(row["against"], perturbation)),

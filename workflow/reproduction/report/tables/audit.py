@@ -10,6 +10,7 @@ from reproduction import catalogue
 from reproduction.report import audit_status, markup
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short, span
+from reproduction.report.sheet import Cell
 from reproduction.report.tables.base import Column, Table, lines
 
 #: What the queries of the audit release, in words.
@@ -106,7 +107,7 @@ def _title(experiment: str) -> str:
     return catalogue.experiment(experiment).title
 
 
-def _exact(rows: pd.DataFrame) -> str:
+def _exact(rows: pd.DataFrame) -> str | Cell:
     """Return the attained epsilon, and the bound where that is larger; mu where epsilon is 0.
 
     What is refuted is not private, whatever its declared noise attains.
@@ -120,7 +121,7 @@ def _exact(rows: pd.DataFrame) -> str:
     if attained.isna().all():
         return f"at most {span(bound)}" if bound.notna().any() else ""
     if attained.max() == 0 and rows["mu"].notna().any():
-        return f"0 (mu = {span(rows['mu'])})"
+        return Cell("0", note=f"(mu = {span(rows['mu'])})")
     return span(_ends(rows))
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -37,7 +37,7 @@ class Column:
 
     Attributes:
         header: its name; it may be empty.
-        text: the name of a column of the frame, or a function from a line to the cell's text.
+        text: the name of a column of the frame, or a function from a line to the cell or its text.
         value: the same for the number to sort by, for a column of numbers; or empty.
         print: its header in the article; empty for a column that is not there.
         page: its header on the page, if it is another one; None for a column that is not there,
@@ -45,19 +45,20 @@ class Column:
     """
 
     header: str
-    text: str | Callable[[Line], str]
+    text: str | Callable[[Line], str | Cell]
     value: str | Callable[[Line], Any] = ""
     print: str = ""
     page: str | None = ""
 
     def cell(self, line: Line) -> Cell:
         """Return the cell of a line, sorted by the least of several numbers."""
-        text = self.text(line) if callable(self.text) else markup.format_value(line[self.text])
+        made = self.text(line) if callable(self.text) else markup.format_value(line[self.text])
+        cell = Cell(made) if isinstance(made, str) else made
         if not self.value:
-            return Cell(text)
+            return cell
         value = self.value(line) if callable(self.value) else line[self.value]
         number = float(value.min() if isinstance(value, pd.Series) else value)
-        return Cell(text, None if math.isnan(number) else number)
+        return replace(cell, value=None if math.isnan(number) else number)
 
 
 @dataclass(frozen=True, kw_only=True)

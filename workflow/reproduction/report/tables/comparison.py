@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -20,7 +21,8 @@ from reproduction.experiments import readings
 from reproduction.report import audit_status, comparisons, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
-from reproduction.report.markup import interval, result, short, span
+from reproduction.report.markup import interval, middle, result, short, span
+from reproduction.report.sheet import Cell
 from reproduction.report.summary import NO_GUARANTEE, SKIPPED
 from reproduction.report.tables.base import Column, Table, lines
 
@@ -34,7 +36,7 @@ COLUMNS = (
 )
 
 #: Columns of a row that the CSV lacks.
-MORE = ("epsilon_exact", "qualifier", "margin", "published_at")
+MORE = ("epsilon_exact", "qualifier", "margin", "published_at", "brief")
 #: Columns that are empty text where a row lacks them.
 TEXT = ["configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"]
 
@@ -174,7 +176,7 @@ def _paper_row(
     row = _find(results, cell["mechanism"], epsilon)
     value, margin = _published(cell)
     return row | {
-        "method": cell["method"],
+        **_name(cell),
         "published": cell["value"],
         "published_at": cell["epsilon"],
         "published_ci": cell["interval"],
@@ -262,6 +264,15 @@ def _find(
     return {"mechanism": mechanism, "epsilon": epsilon, "note": NOT_RUN + why}
 
 
+def _name(cell: Mapping[str, str]) -> dict[str, str]:
+    """Return how the paper names a row, in ``brief`` without the number in its own references."""
+    work, number = cell["work"], cell["reference"]
+    if not work:
+        return {"method": cell["method"], "brief": cell["method"]}
+    method = f"{cell['method']} ({work} [{number}])"
+    return {"method": method, "brief": f"{cell['method']} ({work})"}
+
+
 def _published(cell: Mapping[str, str]) -> tuple[float, float]:
     """Return the published value of a cell in plain units, and half its interval."""
     unit = Decimal(cell["unit_factor"])
@@ -286,17 +297,18 @@ def _further_rows(
     results: pd.DataFrame, published: pd.DataFrame, epsilon: str, public: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return rows beyond the paper: public shares, and mechanisms that the paper lacks."""
-    theirs = dict(zip(published["mechanism"], published["method"], strict=True))
+    theirs = {cell["mechanism"]: _name(cell) for cell in published.to_dict("records")}
     names = {*results["mechanism"]}
     ours, rows = sorted(names - theirs.keys(), key=catalogue.rank), []
     for mechanism in [*(name for name in theirs if name in names), *ours]:
-        label = theirs.get(mechanism) or catalogue.label(mechanism)
+        label = catalogue.label(mechanism)
+        name = theirs.get(mechanism, {"method": label, "brief": label})
         if mechanism not in theirs:
-            rows.append(_find(results, mechanism, epsilon) | {"method": label})
+            rows.append(_find(results, mechanism, epsilon) | name)
         configurations = {*results["configuration"][results["mechanism"] == mechanism]}
         if public.get(mechanism) in configurations and len(configurations) > 1:
             fixed = _find(results, mechanism, epsilon, public[mechanism])
-            rows.append(fixed | {"method": f"{label}, fixed in public"})
+            rows.append(fixed | {key: f"{text}, fixed in public" for key, text in name.items()})
     return [row for row in rows if not str(row["note"]).startswith(SKIPPED)]
 
 
@@ -335,29 +347,31 @@ def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
     return [column for column in columns if not column.header.startswith(absent)]
 
 
-def _method(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
-    words = row["method"]
+def _method(about: catalogue.Experiment, row: Mapping[str, Any]) -> Cell:
+    words = ""
     if row["published"] and (instead := about.runs.get(row["mechanism"])):
         words += f"; here: {instead}"
     if row["configuration"]:
         words += f" ({row['configuration'].replace('=', ' = ').replace('_', ' ')})"
-    return words
+    return Cell(row["method"] + words, brief=row["brief"] + words)
 
 
-def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> str:
+def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> Cell:
     """Return a published value in our unit, and in brackets what the paper prints."""
     if not row["published"]:
-        return ""
+        return Cell("")
     margin = f" ± {row['published_ci']}" if row["published_ci"] else ""
     value = row["published_value"] / (about.conjecture or 1)
-    return f"{row['qualifier']}{short(value, 4)} ({row['qualifier']}{row['published']}{margin})"
+    sign = row["qualifier"]
+    return Cell(f"{sign}{short(value, 4)}", note=f"({sign}{row['published']}{margin})")
 
 
 def _ratio(header: str, name: str, print: str, page: str | None) -> Column:
-    def text(row: Mapping[str, Any]) -> str:
+    def text(row: Mapping[str, Any]) -> Cell:
         if abs(row[name]) < statistics.ROUNDING:
-            return "0"
-        return interval(row[name], row[f"{name}_ci"])
+            return Cell("0")
+        numbers = row[name], row[f"{name}_ci"]
+        return Cell(interval(*numbers), brief=middle(*numbers))
 
     return Column(header, text, name, print, page)
 
@@ -374,13 +388,14 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return row["verdict"] or row["against_baseline"]
 
 
-def privacy(row: Mapping[str, Any]) -> str:
+def privacy(row: Mapping[str, Any]) -> Cell:
     """Return the delivered epsilon, with mu where there is one: ``0 (mu = 2.6e-4)``."""
     delivered = audit_status.mark(short(row["epsilon_delivered"]), row)
     if np.isnan(row["mu"]) or audit_status.text(row):
         return delivered
     relation = "≤" if row["epsilon_exact"] == "False" else "="
-    return f"{delivered} (mu {relation} {short(row['mu'], 2)})"
+    mu = f"(mu {relation} {short(row['mu'], 2)})"
+    return replace(delivered, note=" ".join(filter(None, [delivered.note, mu])))
 
 
 def _share(delta: float) -> str:

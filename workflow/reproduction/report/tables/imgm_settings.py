@@ -7,6 +7,7 @@ from reproduction.report import statistics
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
+from reproduction.report.sheet import Cell
 from reproduction.report.tables.base import Column, Table, lines
 from reproduction.report.tables.training import PRIVATE, by_epsilon
 
@@ -52,7 +53,7 @@ def build(run: Run) -> Table:
             *(
                 by_epsilon(
                     epsilon,
-                    lambda row: short(row["epsilon_delivered"], 4),
+                    lambda row: Cell(short(row["epsilon_delivered"], 4)),
                     "epsilon_delivered",
                     page=epsilon == run.table_epsilon,
                 )

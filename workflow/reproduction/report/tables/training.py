@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from reproduction.report import comparisons, markup, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import result, short, span
+from reproduction.report.sheet import Cell
 from reproduction.report.tables import comparison
 from reproduction.report.tables.base import Column, Table, lines
 
@@ -36,6 +38,8 @@ COLUMNS = (
 )
 
 PRIVATE = "private"
+#: Title of the authors' own formulas in the catalogue.
+OF_CODE = "Formulas of the authors' code, by batch"
 #: Mark of a number whose delivered epsilon exceeds the claimed one.
 DAGGER = "†"
 
@@ -147,30 +151,35 @@ def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
 
 def by_epsilon(
     epsilon: Any,
-    cell: Callable[[Mapping[str, Any]], str],
+    cell: Callable[[Mapping[str, Any]], Cell],
     name: str,
     print: str = "",
     page: bool = True,
 ) -> Column:
     """Return the column of an epsilon for lines of several; a baseline has one row for every."""
 
-    def text(rows: pd.DataFrame) -> str:
+    def marked(rows: pd.DataFrame) -> Cell:
         for row in _at(rows, epsilon).to_dict("records"):
-            return cell(row) + DAGGER * (row["verdict"] == NOT_PRIVATE)
-        return ""
+            plain = cell(row)
+            if row["verdict"] != NOT_PRIVATE:
+                return plain
+            last = "note" if plain.note else "text"
+            return replace(plain, brief=plain.whole, **{last: getattr(plain, last) + DAGGER})
+        return Cell("")
 
     header = epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
     on_page = f"At claimed ε = {header}" if page else None
-    return Column(header, text, lambda rows: _at(rows, epsilon)[name].min(), print, on_page)
+    return Column(header, marked, lambda rows: _at(rows, epsilon)[name].min(), print, on_page)
 
 
 def _at(rows: pd.DataFrame, epsilon: Any) -> pd.DataFrame:
     return rows[rows["epsilon"].isin(["", epsilon])]
 
 
-def accuracy(row: Mapping[str, Any]) -> str:
+def accuracy(row: Mapping[str, Any]) -> Cell:
     """Return the accuracy, or why there is none."""
-    return result(row, "accuracy") or str(row["verdict"])
+    cell = result(row, "accuracy")
+    return cell if cell.text else Cell(str(row["verdict"]))
 
 
 def _words(name: str) -> SchemeWords:
