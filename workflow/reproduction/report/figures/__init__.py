@@ -42,11 +42,11 @@ def build(recipe: str, of_run: Files, **words: str) -> Figure:
             frame=pd.DataFrame({"note": [run.nothing]}, dtype=str),
             draw=lambda frame: style.message(frame["note"].iloc[0]),
         )
-    words = filter(None, (catalogue.mark(run.status).text, figure.caption))
+    captions = filter(None, (catalogue.mark(run.status).text, figure.caption))
     return replace(
         figure,
         frame=figure.frame.assign(data_status=run.status),
-        caption=" ".join(words),
+        caption=" ".join(captions),
         status=run.status,
         mechanisms=[*itertools.chain(*rows)],
     )
