@@ -29,6 +29,8 @@ _ROUNDING = 1e-12
 
 #: Columns of a matrix of records in a trial at most, and the seed of its noise.
 _RECORDS, _SEED = 1000, 0
+#: Draws that a trial's description simulates.
+TRIAL_DRAWS = 20
 
 
 def prepare(
@@ -49,20 +51,18 @@ def prepare(
     return lambda: release.release_value(value)
 
 
-def reader(output: Output, release: AdditiveMechanism | ComposedMoments) -> Callable[[Draw], Noisy]:
-    """Return a function from a draw to what it gives to an output.
-
-    The noise of one radius is simulated once for all draws.
-    """
-    simulations: dict[float, MomentNoise] = {}
+def reader(
+    output: Output, release: AdditiveMechanism | ComposedMoments, **size: int
+) -> Callable[[Draw], Noisy]:
+    """Return a function from a draw to what it gives; ``draws=`` limits simulations of noise."""
 
     def read(draw: Draw) -> Noisy:
         if not isinstance(draw, Outcome):
             assert isinstance(release, AdditiveMechanism)
-            return output.noisy(simulations.setdefault(0.0, MomentNoise(release)), draw)
+            return output.noisy(MomentNoise(release, **size), draw)
         assert isinstance(release, ComposedMoments)
-        noise = MomentNoise(release.at(draw.radius), draw.centre_std)
-        return noisy(output, release, draw, simulations.setdefault(draw.radius, noise))
+        noise = MomentNoise(release.at(draw.radius), draw.centre_std, **size)
+        return noisy(output, release, draw, noise)
 
     return read
 

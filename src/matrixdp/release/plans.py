@@ -159,17 +159,20 @@ class Plan:
         spec, release = replace(self.spec, output=self.output), self.release
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = compositions.prepare(spec.output, release, _scaled(spec, release))
-        read = compositions.reader(spec.output, release)
-        description = _Description(spec, statement, read, _unbounded(spec))
+        notes = _unbounded(spec)
         with checks.as_input_error(
             f"the answer of {spec.name} cannot be described, as a trial on public values shows "
             "({why}), and nothing was charged",
             "ask for another query",
         ):
+            few = compositions.reader(spec.output, release, draws=compositions.TRIAL_DRAWS)
             for trial in compositions.trials(spec.output, release):
-                texts = [description.describe(trial).files(), compositions.content(trial)]
-                json.dumps(texts, ensure_ascii=False).encode()
-        return draw, description
+                answer = _Description(spec, statement, few, notes).describe(trial)
+                if self.account is not None:
+                    texts = [answer.files(), compositions.content(trial)]
+                    json.dumps(texts, ensure_ascii=False).encode()
+        read = compositions.reader(spec.output, release)
+        return draw, _Description(spec, statement, read, notes)
 
     def _charge(
         self,

@@ -46,11 +46,15 @@ class MomentNoise:
         release: calibrated mechanism for second moments: of records with a constant if ``mean_std``
             is None, otherwise of records about a mean that was released separately.
         mean_std: standard deviation of the noise of that mean.
+        draws: number of draws at most.
     """
 
-    def __init__(self, release: AdditiveMechanism, mean_std: float | None = None) -> None:
+    def __init__(
+        self, release: AdditiveMechanism, mean_std: float | None = None, draws: int = _DRAWS
+    ) -> None:
         self.release, self._mean_std = release, mean_std
-        self._draws = int(np.clip(_WORK / release.noise.shape[0] ** 3, _LEAST_DRAWS, _DRAWS))
+        most = int(np.clip(_WORK / release.noise.shape[0] ** 3, _LEAST_DRAWS, _DRAWS))
+        self._draws = min(most, draws)
 
     def _blocks(self) -> Iterable[tuple[Array, Array]]:
         """Return :meth:`_draw_blocks`; what fits in memory is drawn once."""
