@@ -48,12 +48,14 @@ def cautions(spec: Specification) -> list[str]:
     guarantees = {"": (spec.epsilon, spec.delta)}
     if spec.total:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
-    sentences = []
+    sentences, group = [], spec.output.query.group
+    # It is one of a person's records with this chance.
+    chance = group / spec.output.records
     for name, (epsilon, delta) in guarantees.items():
-        if delta > 1 / spec.output.records:
+        if delta > chance:
             sentences.append(
-                f"{name}delta is {delta:g}, above 1 / records = {1 / spec.output.records:.2g}: to "
-                "publish one whole record, drawn at random, would keep such a promise"
+                f"{name}delta is {delta:g}, above {group} / records = {chance:.2g}: to publish one "
+                "whole record, drawn at random, would keep such a promise"
             )
         if epsilon > _LARGE_EPSILON:
             sentences.append(

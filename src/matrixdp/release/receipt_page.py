@@ -61,7 +61,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     )
     yield "Whom it protects:", _protected(statement)
     yield f"Epsilon is {_up(statement['epsilon'])}:", _odds(statement)
-    yield f"Delta is {_up(statement['delta'])}:", _chance(statement["delta"])
+    yield f"Delta is {_up(statement['delta'])}:", _chance(statement)
     yield "Missing and extreme values:", " ".join(_rules(statement))
     rule = statement["records_that_count"]
     yield "Records that count:", f"{rule}." if rule else "all of them."
@@ -110,22 +110,24 @@ def _protected(statement: Mapping[str, Any]) -> str:
     )
 
 
+def _factor(epsilon: float) -> str:
+    return _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
+
+
 def _odds(statement: Mapping[str, Any]) -> str:
-    epsilon, unit = statement["epsilon"], "a record"
-    if "person" in statement:
-        unit = "a person's records"
-    factor = _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
+    unit = "a person's records" if "person" in statement else "a record"
     return (
-        f"whatever is released is at most {factor} times as likely with {unit} as "
-        f"{_hidden(statement)[1]}, or the other way round; the odds of a guess about {unit} change "
-        "by no more."
+        f"up to delta, whatever is released is at most {_factor(statement['epsilon'])} times as "
+        f"likely with {unit} as {_hidden(statement)[1]}, or the other way round; the odds of a "
+        "guess change by no more."
     )
 
 
-def _chance(delta: float) -> str:
-    if delta < 1e-12:
-        return "what goes beyond these odds has a chance of less than one in a trillion."
-    return f"what goes beyond these odds has a chance of at most one in {_down(1 / delta)}."
+def _chance(statement: Mapping[str, Any]) -> str:
+    return (
+        f"the chance of any set of answers is at most {_factor(statement['epsilon'])} times "
+        f"the other, plus {_up(statement['delta'])}."
+    )
 
 
 def _rules(statement: Mapping[str, Any]) -> Iterator[str]:
@@ -212,9 +214,3 @@ def _up(number: float) -> str:
     exact = Decimal(f"{number:.12g}")
     step = Decimal(1).scaleb(exact.adjusted() - 2)
     return _number(float(exact.quantize(step, ROUND_CEILING)))
-
-
-def _down(number: float) -> str:
-    """Return a positive number at three digits, rounded down."""
-    step = 10.0 ** (math.floor(math.log10(number)) - 2)
-    return _number(math.floor(number / step * (1 + 1e-12)) * step)

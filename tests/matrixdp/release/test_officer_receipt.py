@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 
 import harness
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import refusals
 from harness import charges
+from scipy import stats
 
 import matrixdp as mdp
 from matrixdp import cli
@@ -85,20 +87,64 @@ def test_a_release_of_records_in_memory_names_no_file_and_says_what_counts_it(tm
 
 
 @pytest.mark.parametrize(
-    ("number", "up", "down"),
+    ("number", "up"),
     [
-        (1.0, "1", "1"),
-        (0.9999999999999996, "1", "0.999"),
-        (1.2345, "1.24", "1.23"),
-        (75_703, "75,800", "75,700"),
-        (1e-6, "1e-06", "1e-06"),
-        (0.1 + 0.2, "0.3", "0.3"),
+        (1.0, "1"),
+        (0.9999999999999996, "1"),
+        (1.2345, "1.24"),
+        (75_703, "75,800"),
+        (1e-6, "1e-06"),
+        (0.1 + 0.2, "0.3"),
     ],
 )
-def test_numbers_are_rounded_so_that_no_promise_gets_stronger(number, up, down):
+def test_numbers_are_rounded_so_that_no_promise_gets_stronger(number, up):
     assert receipt_page._up(number) == up
-    if number != 0.9999999999999996:
-        assert receipt_page._down(number) == down
+
+
+def events(law, std):
+    """Return the chances (2, k) of answers above many limits, of records of 1 and with one of 0."""
+    scale = std if law is stats.norm else std / np.sqrt(2)
+    limits = np.linspace(-20, 20, 4001) * std
+    return np.array([law.sf(limits - shift, scale=scale) for shift in (0.01, 0.0)])
+
+
+@pytest.mark.parametrize("budget", [(1, 1e-6), (1, 1e-3), (0.25, 1e-3), (3, 1e-5), (0.5, 0)])
+def test_the_odds_and_the_delta_of_a_page_hold_for_every_event(budget):
+    epsilon, delta = budget
+    mechanism, law = ("gaussian", stats.norm) if delta else ("laplace", stats.laplace)
+    made = mdp.make_release(
+        np.ones((100, 1)),
+        query="mean",
+        bounds=(0, 1),
+        epsilon=epsilon,
+        delta=delta,
+        mechanism=mechanism,
+        missing="refuse",
+        even_if_useless=True,
+    )
+    said = re.search(
+        r"any set of answers is at most (\S+) times the other, plus (\S+)\.", made.page
+    )
+    factor, rest = map(float, said.groups())
+    assert factor >= math.exp(epsilon)
+    assert rest >= made.receipt["delta"]
+    (std,) = made.receipt["noise_std"].values()
+    one, other = events(law, std)
+    # The other way round, and below a limit, symmetric noise gives the same.
+    assert (one <= factor * other + rest).all()
+    # With a hundredth less noise it would be false, at the digits that the receipt has.
+    one, other = events(law, 0.99 * std)
+    assert (one > math.exp(epsilon) * other + made.receipt["delta"]).any()
+
+
+@pytest.mark.parametrize("budget", [(1, 1e-6), (1, 1e-3), (0.25, 1e-3)])
+def test_more_than_delta_lies_beyond_the_odds_so_that_no_page_may_say_less(budget):
+    epsilon, delta = budget
+    query = mdp.MeanQuery(mdp.Box((0,), (1,)), n_records=100)
+    std = mdp.Gaussian().calibrate(query, epsilon=epsilon, delta=delta).noise_std
+    # Beyond this answer the densities of the two are further apart than e^epsilon.
+    limit = 0.005 + epsilon * std**2 / 0.01
+    assert stats.norm.sf(limit, 0.01, std) > 5 * delta
 
 
 def test_a_repeat_on_another_day_gives_the_same_bytes(folder):
