@@ -288,9 +288,17 @@ def orthonormal(**argument: ArrayLike) -> Array:
     return np.asarray(basis @ (1.5 * np.eye(len(basis)) - gram / 2))
 
 
+def budget(**argument: object) -> float:
+    """Return the value if it is an epsilon for calibration: a number above 0 and not tiny."""
+    name, _ = _single(argument)
+    number = positive(**argument)
+    if number < 1e-100:
+        raise InputError(
+            f"{name} is {number!r}; choose one nearer to 1, as none below 1e-100 is computed with"
+        )
+    return number
+
+
 def privacy(epsilon: object, delta: object) -> tuple[float, float]:
     """Return (epsilon, delta) of a guarantee for calibration: epsilon > 0, 0 < delta < 1."""
-    number = positive(epsilon=epsilon)
-    if number < 1e-100:
-        raise InputError(f"epsilon is {number:g}; give at least 1e-100, no noise serves less")
-    return number, open_unit(delta=delta)
+    return budget(epsilon=epsilon), open_unit(delta=delta)

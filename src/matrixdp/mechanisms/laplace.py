@@ -12,6 +12,7 @@ from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Box, MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from matrixdp.privacy.sizes import SizeQuery
 
@@ -32,14 +33,18 @@ class Laplace(Mechanism):
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:
-        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0."""
+        """Return the epsilon-DP release; ``delta`` is not needed and reported as 0.
+
+        The scale is rounded up. What it delivers is then less than any number that rounds to
+        ``epsilon``, also the decimal that it is written as.
+        """
         self._require(query)
-        epsilon = checks.positive(epsilon=epsilon)
+        epsilon, _ = checks.budget(epsilon=epsilon), checks.delta(delta=delta)
         symmetric = isinstance(query, SecondMomentQuery)
         if isinstance(query, SecondMomentQuery):
-            scale = query.triangle_l1_sensitivity / epsilon
+            scale = query.triangle_l1_sensitivity / epsilon * UPWARDS
         else:
-            scale = query.l1_sensitivity / epsilon
+            scale = query.l1_sensitivity / epsilon * UPWARDS
         exact = False
         if isinstance(query.domain, Box):
             # Opposite corners attain the l1 sensitivity, for second moments a corner and 0.

@@ -127,7 +127,7 @@ def compare_mechanisms(
     AnalyzeGauss 0.042
     Gaussian 0.047
     """
-    checks.positive(epsilon=epsilon)
+    checks.budget(epsilon=epsilon)
     pure = delta == 0
     delta = 0.0 if pure else checks.open_unit(delta=delta)
     # Slightly less, so that rounding does not decide whether a release fits its account.

@@ -103,7 +103,7 @@ KEYS = {
     "file": Key(checks.text, NEEDED),
     "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
     "records": Key(checks.count, NEEDED),
-    "epsilon": Key(checks.positive, NEEDED),
+    "epsilon": Key(checks.budget, NEEDED),
     "bounds": Key(
         _bounds,
         NEEDED,

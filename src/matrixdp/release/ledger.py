@@ -5,9 +5,10 @@ together (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3). This also holds where ea
 what is released later (Smith & Thakurta, 2022). A pure epsilon counts as the smallest mu that it
 implies: the two trade-off functions meet at 1 / (1 + e^epsilon), and convexity does the rest.
 
-Where all releases are pure, the sum of their epsilons counts if it gives less. Pure releases beside
-others are summed only within a part of epsilon that is reserved for them from the start. Otherwise
-an analyst who chooses between the two rules after each release could exceed delta.
+Where all releases are pure, the sum of their epsilons counts if it gives less, see :func:`added`.
+Pure releases beside others are summed only within a part of epsilon that is reserved for them from
+the start. Otherwise an analyst who chooses between the two rules after each release could exceed
+delta.
 
 The distribution of safe noise has a total variation distance T from the ideal one, over all numbers
 of all releases. This adds (1 + e^epsilon) T to delta at the epsilon of the total. A part of delta,
@@ -19,12 +20,14 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri_exp
+from scipy.special import erfinv, ndtri_exp
 
 from matrixdp import checks
 from matrixdp.checks import InputError
@@ -49,6 +52,9 @@ PYTHON = "python "
 
 #: Largest number of releases that :func:`room` counts.
 MANY = 1000
+
+#: Largest relative distance of a float from the numbers that round to it.
+_HALF_DIGIT = Fraction(1, 2**53)
 
 
 class Relation(NamedTuple):
@@ -83,7 +89,7 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
         )
     if not isinstance(spec, Mapping) or {"epsilon", "delta"} != {*spec} - {"pure", "sampler"}:
         raise InputError(f"total is {checks.shown(spec)}; give {{epsilon = ..., delta = ...}}")
-    epsilon, delta = checks.positive(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
+    epsilon, delta = checks.budget(**{"total.epsilon": spec["epsilon"]}), spec["delta"]
     if delta != 0:
         delta = checks.open_unit(**{"total.delta": delta})
     pure = checks.not_negative(**{"total.pure": spec.get("pure", 0)})
@@ -99,9 +105,33 @@ def total(spec: Mapping[str, Any]) -> dict[str, float]:
 
 def phrase(total: Mapping[str, Any]) -> str:
     """Return the epsilon and delta of a total; a pure total has the delta of the sampler."""
+    epsilon = _text(total["epsilon"])
     if total["delta"]:
-        return f"(epsilon {total['epsilon']:g}, delta {total['delta']:g})"
-    return f"(epsilon {total['epsilon']:g}, delta at most {total['sampler']:g})"
+        return f"(epsilon {epsilon}, delta {total['delta']:g})"
+    return f"(epsilon {epsilon}, delta at most {total['sampler']:g})"
+
+
+def _text(number: float) -> str:
+    """Return a number as people state it: all its digits, and no more."""
+    text = f"{number:g}"
+    return text if float(text) == number else repr(number)
+
+
+def _beyond(number: float, most: float, digits: int = 4) -> str:
+    """Return a number above ``most`` in as many digits, ``digits`` or more, as show this."""
+    texts = (f"{number:.{count}g}" for count in range(digits, 18))
+    return next((text for text in texts if float(text) > most), repr(number))
+
+
+def _below(number: float) -> str:
+    """Return a number in four digits that is not above it: what is left must fit."""
+    text = f"{number:.4g}"
+    return text if float(text) <= number else f"{number - 10.0 ** (_place(number) - 3):.4g}"
+
+
+def _place(number: float) -> int:
+    """Return the power of ten of a number's first digit."""
+    return math.floor(math.log10(number))
 
 
 def usable_delta(total: Mapping[str, Any]) -> float:
@@ -117,7 +147,13 @@ def cost(release: AdditiveMechanism | ComposedMoments) -> float:
 
 
 def _pure_mu(epsilon: float) -> float:
-    """Return the smallest mu that a pure epsilon implies, rounded up."""
+    """Return the smallest mu that a pure epsilon implies, rounded up.
+
+    It is that with Phi(-mu / 2) = 1 / (1 + e^epsilon), and so erf(mu / sqrt(8)) = tanh(epsilon /
+    2), which keeps its digits where epsilon is small.
+    """
+    if epsilon < 1:
+        return float(np.sqrt(8) * erfinv(np.tanh(epsilon / 2))) * UPWARDS
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
@@ -227,15 +263,31 @@ def check_terms(
         )
 
 
+def added(epsilons: Iterable[float], most: float) -> float:
+    """Return the sum of pure epsilons as decimals, which is ``most`` where they just fit it.
+
+    A float stands for all numbers that round to it: .1 for a tenth, 1 / 11 for an eleventh. They
+    fit where some of these numbers do, in exact sums: three of .1 fit .3, and eleven of 1 / 11 fit
+    1, which sums of floats exceed. Noise is rounded up by far more
+    (:class:`~matrixdp.mechanisms.laplace.Laplace`), so that it delivers less than any of them.
+    """
+    counts = Counter(epsilons)
+    exact = sum((Fraction(one) * count for one, count in counts.items()), Fraction())
+    decimal = sum((Fraction(repr(one)) * count for one, count in counts.items()), Fraction())
+    if exact * (1 - _HALF_DIGIT) <= Fraction(most) * (1 + _HALF_DIGIT):
+        return min(float(decimal), most)
+    return float(decimal)
+
+
 def total_epsilon(account: Account) -> float:
     """Return the epsilon of all releases together at the total's delta, an upper bound."""
     total, releases = account["total"], account["releases"]
     pure = [release["pure_epsilon"] for release in releases if release["pure_epsilon"]]
-    added, reserved, bounds = math.fsum(pure), total["pure"], [np.inf]
+    reserved, bounds = total["pure"], [np.inf]
     if len(pure) == len(releases):
-        bounds.append(added)
+        bounds.append(added(pure, total["epsilon"]))
     left = usable_delta(total)
-    if left > 0 and (added <= reserved or not reserved):
+    if left > 0 and (not reserved or added(pure, reserved) <= reserved):
         squared = [
             release["mu"] for release in releases if not (reserved and release["pure_epsilon"])
         ]
@@ -255,12 +307,13 @@ def excess(account: Account) -> str:
     total = account["total"]
     extra = sampler_delta(account)
     if extra > total["sampler"]:
-        added = f"delta {extra:.2g}" if extra < 1 else "more than any delta"
+        more = _beyond(extra, total["sampler"], 2)
+        more = f"delta {more}" if extra < 1 else "more than any delta"
         numbers = sum(release["numbers"] for release in account["releases"])
         most = safe.largest_epsilon(total["sampler"], numbers)
         return (
-            f"safe noise on so many numbers adds {added} of {total['sampler']:.2g}, as "
-            f"e^{total['epsilon']:g}, of the total, multiplies its distance from the ideal law"
+            f"safe noise on so many numbers adds {more} of {_text(total['sampler'])}, as "
+            f"e^{_text(total['epsilon'])}, of the total, multiplies its distance from the ideal law"
             + f" (a total of epsilon {most:g} has room for them)"
             * bool(most)
         )
@@ -268,11 +321,13 @@ def excess(account: Account) -> str:
     if epsilon <= total["epsilon"]:
         return ""
     if math.isfinite(epsilon):
-        return f"epsilon {epsilon:.4g} would be spent of {total['epsilon']:g}"
+        spent = _beyond(epsilon, total["epsilon"])
+        return f"epsilon {spent} would be spent of {_text(total['epsilon'])}"
     if not total["delta"]:
         return "a release with a delta does not fit a total with delta = 0"
-    spent = math.fsum(release["pure_epsilon"] or 0 for release in account["releases"])
-    return f"pure releases would spend epsilon {spent:.4g} of the {total['pure']:g} reserved"
+    pure = (release["pure_epsilon"] or 0.0 for release in account["releases"])
+    spent = _beyond(added(pure, total["pure"]), total["pure"])
+    return f"pure releases would spend epsilon {spent} of the {_text(total['pure'])} reserved"
 
 
 def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:
@@ -313,10 +368,22 @@ def left(account: Account, *, pure: bool) -> float:
     low, high = 0.0, float(account["total"]["epsilon"])
     if fits(high):
         return high
+    if pure and fits(rest := _rest(account)):
+        # As decimals, so that .1 is left of .3 after .2; the other rule may leave more.
+        low = rest
+        if not fits(low * (1 + 1e-9)):
+            return low
     for _ in range(50):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low if low > high * 1e-6 else 0.0
+
+
+def _rest(account: Account) -> float:
+    """Return the part of epsilon for pure releases that they have not spent, as a decimal."""
+    total = account["total"]
+    spent = (Fraction(repr(release["pure_epsilon"] or 0.0)) for release in account["releases"])
+    return float(Fraction(repr(total["pure"] or total["epsilon"])) - sum(spent, Fraction()))
 
 
 def content(account: Account) -> dict[str, Any]:
@@ -354,11 +421,11 @@ def summary(account: Account) -> list[str]:
         about = [release.get("query", "a release"), release.get("label"), release.get("date")]
         lines.append(f"  {', '.join(filter(None, about))}: epsilon {spent}")
     if delta:
-        lines.append(f"left: a release of epsilon {room:.4g} at delta {delta:.4g}")
+        lines.append(f"left: a release of epsilon {_below(room)} at delta {delta:.4g}")
         if not room and not total["pure"] and any(release["pure_epsilon"] for release in releases):
             lines.append(
                 "  as pure releases count far more beside one with a delta; a new account can "
                 "reserve a part of epsilon for them: total.pure"
             )
-    lines.append(f"left: a pure release of epsilon {facts['left_pure_epsilon']:.4g}")
+    lines.append(f"left: a pure release of epsilon {_below(facts['left_pure_epsilon'])}")
     return lines

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -95,6 +96,51 @@ def farthest(calibrated):
         except InputError:
             high = middle
     return calibrated(10**low)
+
+
+def exact_change(query):
+    """Return the largest change of the value in the l1 norm, as a fraction; of a ball its square.
+
+    Of second moments it is that of their upper triangle.
+    """
+    domain, share = query.domain, Fraction(query.group, query.n_records)
+    lower, upper = ([Fraction(one) for one in side] for side in (domain.lower, domain.upper))
+    magnitudes = [max(abs(low), abs(high)) for low, high in zip(lower, upper, strict=True)]
+    if isinstance(query, SecondMomentQuery):
+        return (sum(magnitudes) ** 2 + sum(one**2 for one in magnitudes)) / 2 * share
+    sides = [high - low for low, high in zip(lower, upper, strict=True)]
+    change = sum(sides if query.adjacency == "replace" else magnitudes)
+    return change * (share if isinstance(query, MeanQuery) else query.group)
+
+
+def exactly_private(query, scale, epsilon):
+    """Return whether Laplace noise of a scale delivers at most a decimal, in exact fractions."""
+    return exact_change(query) <= Fraction(float(scale)) * Fraction(repr(epsilon))
+
+
+def test_laplace_noise_delivers_at_most_the_decimal_that_states_its_epsilon():
+    rng, short = np.random.default_rng(0), 0
+    for trial in range(300):
+        features = int(rng.integers(1, 6))
+        lower = rng.uniform(-10, 0, features).round(int(rng.integers(0, 4)))
+        upper = lower + rng.uniform(0.1, 9, features).round(int(rng.integers(1, 4)))
+        query = (MeanQuery, RecordsQuery, SecondMomentQuery)[trial % 3](
+            Box(tuple(lower), tuple(upper)),
+            int(rng.integers(2, 900)),
+            ("replace", "zero_out")[trial % 2],
+            per_person=(None, 3)[trial % 5 == 0],
+        )
+        # Decimals, parts of a whole, and any float.
+        epsilon = (round(rng.uniform(0.01, 3), 2), 1 / (trial + 3), rng.uniform(0, 3))[trial // 100]
+        release = Laplace().calibrate(query, epsilon=epsilon)
+        (scale,) = {*release.noise.size.ravel()}
+        assert exactly_private(query, scale, epsilon)
+        assert exact_change(query) <= Fraction(float(scale)) * Fraction(epsilon) * (
+            1 - Fraction(1, 2**52)
+        )
+        short += not exactly_private(query, scale / (1 + 1e-12), epsilon)
+    # Not rounded up, many deliver more.
+    assert short > 30
 
 
 TURNED = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)

@@ -1,9 +1,14 @@
 """What releases spend together."""
 
+import json
+from fractions import Fraction
+
+import harness
 import numpy as np
 import pytest
 
 import matrixdp as mdp
+from matrixdp import cli
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.release import ledger
@@ -112,3 +117,148 @@ def test_to_mix_both_at_will_would_exceed_delta():
     first = np.where(stop.any(axis=1), stop.argmax(axis=1), 29)
     harm = np.take_along_axis(pure, first[:, None], 1)
     assert harm.mean() - 4 * harm.std() / np.sqrt(harm.size) > delta
+
+
+# --- Decimals that people state -----------------------------------------------------------------
+
+
+def pure(epsilon):
+    """Return the charge of a pure release of one number, as 0.1.0 writes it too."""
+    return {"mu": ledger._pure_mu(epsilon), "pure_epsilon": epsilon, "numbers": 1}
+
+
+def spent(total, *epsilons):
+    """Return an account of a pure total after pure releases."""
+    return {**account(epsilon=total, delta=0), "releases": [*map(pure, epsilons)]}
+
+
+HUNDREDTHS = [(number / 100, count) for number in range(1, 100) for count in range(1, 13)]
+#: Parts of a total, which no decimal states.
+PARTS = [(total / count, count) for total in (0.3, 1.0, 1.2, 7.0) for count in range(1, 100)]
+
+
+def test_releases_of_e_fit_a_total_of_so_many_times_e_and_no_more_do():
+    wrong = []
+    for epsilon, count in HUNDREDTHS + PARTS:
+        total = float(Fraction(repr(epsilon)) * count)
+        books = spent(total, *[epsilon] * count)
+        fits = not ledger.excess(books) and ledger.total_epsilon(books) == total
+        fits &= ledger.room(spent(total), pure(epsilon)) == count
+        # As binary fractions, whose sum is rounded once.
+        for more in (1e-6, 1e-12):
+            beyond = ledger.excess(spent(total, *[epsilon] * (count - 1), epsilon + total * more))
+            one, other = beyond.removeprefix("epsilon ").split(" would be spent of ")
+            fits &= float(one) > float(other)
+        if not fits:
+            wrong.append((epsilon, count))
+    assert not wrong
+
+
+def test_parts_of_a_total_fit_it_which_sums_of_their_decimals_alone_would_exceed():
+    for epsilon, count in PARTS:
+        total = next(one for one in (0.3, 1.0, 1.2, 7.0) if one / count == epsilon)
+        assert not ledger.excess(spent(total, *[epsilon] * count))
+    eleven = Fraction(repr(1 / 11)) * 11
+    assert eleven > 1
+    assert not ledger.excess(spent(1.0, *[1 / 11] * 11))
+
+
+@pytest.mark.parametrize(
+    ("total", "before", "rest"),
+    [(0.3, [0.2], 0.1), (0.3, [0.1, 0.1], 0.1), (1.2, [0.2] * 5, 0.2), (0.7, [0.6], 0.1)],
+)
+def test_what_is_left_is_a_decimal_that_fits_and_the_last_one_that_does(total, before, rest):
+    books = spent(total, *before)
+    assert ledger.left(books, pure=True) == rest
+    assert f"pure release of epsilon {rest}" in ledger.summary(books)[-1]
+    assert not ledger.excess(spent(total, *before, rest))
+    assert ledger.excess(spent(total, *before, rest * (1 + 1e-12)))
+    # Beside releases with a delta the same holds of the part that is reserved for pure ones.
+    terms = {"epsilon": 2.0, "delta": 1e-5, "pure": total}
+    beside = {**account(calibrated(epsilon=0.1), **terms)}
+    beside["releases"] = [*beside["releases"], *map(pure, before)]
+    assert ledger.left(beside, pure=True) == rest
+    assert not ledger.excess(ledger.add(beside, pure(rest)))
+    assert "reserved" in ledger.excess(ledger.add(beside, pure(rest * (1 + 1e-12))))
+
+
+def test_what_is_said_to_be_left_is_never_more_than_fits():
+    books = spent(1.0, 1 / 3)
+    said = float(ledger.summary(books)[-1].rpartition(" ")[2])
+    assert said == 0.6666
+    assert not ledger.excess(ledger.add(books, pure(said)))
+
+
+def of_account(folder, epsilon, total, place):
+    books = mdp.Account(folder / "plan.json", epsilon=total, delta=0)
+    books.spend(calibrated(ONE, mdp.Laplace(), epsilon))
+
+
+def of_python(folder, epsilon, total, place):
+    books = mdp.Account(folder / "plan.json", epsilon=total, delta=0)
+    request = {"query": "mean", "bounds": (0, 130), "missing": "refuse", "account": books}
+    mdp.make_release(harness.ROWS[:, :1], epsilon=epsilon, even_if_useless=True, **request)
+
+
+def of_bounds(folder, epsilon, total, place):
+    books = mdp.Account(folder / "plan.json", epsilon=total, delta=0)
+    request = {"missing": "refuse", "account": books, "even_if_useless": True}
+    mdp.private_bounds(harness.ROWS, epsilon=epsilon, **request)
+
+
+def of_estimator(folder, epsilon, total, place):
+    pytest.importorskip("sklearn")
+    books = mdp.Account(folder / "plan.json", epsilon=total, delta=0)
+    settings = {"epsilon": epsilon, "delta": 0, "bounds": (0, 3e5), "account": books}
+    mdp.Covariance(**settings, even_if_useless=True).fit(harness.ROWS)
+
+
+def of_file(folder, epsilon, total, place):
+    keys = {"epsilon": epsilon, "delta": 0, "total": {"epsilon": total, "delta": 0}}
+    status = harness.run(folder, f"out{place}", insist=True, label=f"{place}", **keys)
+    if status:
+        raise mdp.InputError("refused")
+
+
+def of_several(folder, epsilon, total, place):
+    if place:
+        return
+    count = round(total / epsilon)
+    releases = [{"query": "mean", "label": f"{one}"} for one in range(count)]
+    path = harness.write(folder, releases=releases, total={"epsilon": total, "delta": 0})
+    words = ["release", str(path), "--out", str(folder / "out"), "--even-if-useless"]
+    assert cli.main(words) == 0
+    assert len(harness.charges(folder)) == count
+
+
+@pytest.mark.parametrize(("epsilon", "count"), [(0.1, 3), (0.2, 6), (1 / 11, 11)])
+@pytest.mark.parametrize(
+    "door", [of_account, of_python, of_bounds, of_estimator, of_file, of_several]
+)
+def test_so_many_pure_releases_fit_at_every_door_and_a_further_one_does_not(
+    folder, door, epsilon, count
+):
+    total = 1.0 if count == 11 else float(Fraction(repr(epsilon)) * count)
+    for place in range(count):
+        door(folder, epsilon, total, place)
+    if door is of_several:
+        return
+    with pytest.raises(mdp.InputError, match="refused|would be spent of|allows"):
+        door(folder, 1e-6 * epsilon if door is of_account else epsilon, total, count)
+
+
+def test_an_account_that_0_1_0_wrote_has_room_for_its_last_release_too(tmp_path):
+    path = tmp_path / "plan.json"
+    books = mdp.Account(path, epsilon=0.3, delta=0)
+    one = calibrated(ONE, mdp.Laplace(), 0.1)
+    books.spend(one)
+    books.spend(one)
+    stored = json.loads(path.read_text())
+    for charge in stored["releases"]:
+        # Its mu was rounded otherwise.
+        charge["mu"] *= 1 - 1e-12
+    path.write_text(json.dumps(stored))
+    books = mdp.Account(path)
+    assert books.room(one) == 1
+    books.spend(one)
+    assert (books.spent, books.left, books.room(one)) == (0.3, 0.0, 0)
