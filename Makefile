@@ -2,6 +2,8 @@
 # make the environment in .venv if it is not there. Arguments for what runs below go into ARGS:
 # `make ARGS=table4`, `make test ARGS="-k mvg"`. Another Python: `make PYTHON=python3.12`.
 # The words behind ## are what `make help` says, and a start without arguments.
+# Make before 4.3 takes a # inside of $(...) for a comment, so a variable has it there.
+HELP := \#\#
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null || true)
@@ -20,7 +22,7 @@ MEMORY = $(shell { awk '/^MemTotal/ {print int($$2 / 1024)}' /proc/meminfo; \
     awk '$$1 + 0 > 0 {print int($$1 / 1048576)}' /sys/fs/cgroup/memory.max; } 2>/dev/null | sort -n)
 DRY = $(filter -n --dry-run --dryrun,$(ARGS))
 QUIET = $(if $(DRY),,--quiet host reason)
-snakemake = $(if $(ARGS),,sed -n 's/^$@:.*## /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
+snakemake = $(if $(ARGS),,sed -n 's/^$@:.*$(HELP) /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
     $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(QUIET) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 

@@ -1,6 +1,7 @@
 """The Makefile: set-up, and what it starts. Nothing is installed here."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -283,3 +284,21 @@ def test_cleaning_without_an_environment_is_one_sentence(folder):
     assert code == 2
     assert lines == ["There is no .venv/bin/snakemake: say `make setup`."]
     assert not (folder.root / ".venv").exists()
+
+
+def definitions(makefile):
+    """Return the lines that are no recipes, each as make before 4.3 reads it: up to a # ."""
+    lines = makefile.replace("\\\n", " ").splitlines()
+    return [re.split(r"(?<!\\)#", line)[0] for line in lines if not line.startswith("\t")]
+
+
+def test_no_comment_begins_within_a_call():
+    """GNU make 3.81 to 4.2, of macOS and older systems, ends a call at its first #."""
+
+    def unbalanced(text):
+        calls = [line for line in definitions(text) if "$(" in line]
+        return [line for line in calls if line.count("(") != line.count(")")]
+
+    text = (ROOT / "Makefile").read_text()
+    assert not unbalanced(text)
+    assert unbalanced(text.replace("$(HELP)", "##"))
