@@ -66,6 +66,30 @@ def test_commands_name_targets(page):
             assert all("/" in name or f"rule {name}:" in rules for name in targets), line
 
 
+def test_a_rule_that_is_used_anew_runs_where_its_parent_does():
+    """Snakemake does not hand `localrule` down: a download would run on a node offline."""
+
+    def blocks(text):
+        parts = re.split(r"^(?=rule |use rule )", text, flags=re.MULTILINE)
+        return {re.match(r"(?:use rule \w+ as|rule) (\w+)", part)[1]: part for part in parts[1:]}
+
+    def strays(rules):
+        parents = {name: re.match(r"use rule (\w+)", part) for name, part in rules.items()}
+        return [
+            name
+            for name, parent in parents.items()
+            if parent and ("localrule" in rules[parent[1]]) != ("localrule" in rules[name])
+        ]
+
+    text = "".join(file.read_text() for file in sorted(ROOT.glob("workflow/rules/*.smk")))
+    rules = blocks(text)
+    assert "use rule" in text
+    assert not strays(rules)
+    child = next(name for name, part in rules.items() if part.startswith("use rule"))
+    rules[child] = rules[child].replace("localrule", "benchmark")
+    assert strays(rules) == [child]
+
+
 def test_hosted_checks_name_targets():
     goals = re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     files = sorted((ROOT / ".github/workflows").glob("*.yml"))

@@ -65,6 +65,7 @@ use rule matrix as learning_set with:
         provenance="<folder>/data/{dataset}/provenance.json",
     wildcard_constraints:
         dataset=any_of(DATASET[name] for name in TRAININGS),
+    localrule: True
 
 
 use rule matrix as scaling with:
@@ -77,6 +78,7 @@ use rule matrix as scaling with:
         provenance="<folder>/data/{dataset}/{scaling}/provenance.json",
     log:
         "<folder>/logs/data/{dataset}/{scaling}.log",
+    localrule: True
     params:
         scaling="{scaling}",
         folder=subpath(input.provenance, parent=True),

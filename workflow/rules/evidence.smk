@@ -83,6 +83,7 @@ use rule gather_readings as gather_audit with:
         "<folder>/audit/{experiment}.csv",
     log:
         "<folder>/logs/audit/{experiment}.log",
+    localrule: True
     params:
         table="audit",
     message:
@@ -195,6 +196,7 @@ use rule gather_readings as gather_held_out with:
         "<folder>/held_out.csv",
     log:
         "<folder>/logs/held_out.log",
+    localrule: True
     params:
         table="held_out",
     message:
