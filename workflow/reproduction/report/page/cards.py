@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, summary
-from reproduction.report.audit_status import NOT_PRIVATE
+from reproduction.report import audit_status, comparisons, summary
 from reproduction.report.page.run import Run, trials
 
 #: A standard private training, which a card shows where the advice names none.
@@ -105,6 +104,7 @@ def cards(run: Run) -> list[Card]:
         best = advice[name]["best_mechanism"] if name in advice else ""
         standard = STANDARD if about.perturbation == "gradients" and not best else best
         names = [*([catalogue.RANDOM] if published else []), *mechanisms, standard]
+        remarks = {row["mechanism"]: audit_status.text(row) for row in rows.to_dict("records")}
         kinds = {catalogue.RANDOM: "baseline", best: "best"}
         places = {key: dot((mean - zero) / (nonprivate - zero)) for key, mean in means.items()}
         # The paper's random guess lies at ours, by the scale.
@@ -115,7 +115,7 @@ def cards(run: Run) -> list[Card]:
         }
         marks = [
             Mark(
-                label=_label(mechanism, conditions.get(mechanism, ""), stands.get(mechanism, "")),
+                label=_label(mechanism, conditions.get(mechanism, ""), remarks[mechanism]),
                 ours=places[mechanism],
                 published=theirs.get(mechanism),
                 stands=stands.get(mechanism, ""),
@@ -134,8 +134,8 @@ def cards(run: Run) -> list[Card]:
     return deck
 
 
-def _label(mechanism: str, condition: str, verdict: str) -> str:
-    words = f" ({verdict})" if verdict.startswith(NOT_PRIVATE) else ""
+def _label(mechanism: str, condition: str, remark: str) -> str:
+    words = f" ({remark})" if remark else ""
     name = f"IMGM {condition}" if condition else catalogue.marked(catalogue.label(mechanism))
     return name + words
 

@@ -53,13 +53,16 @@ def rows(run: Run) -> pd.DataFrame:
     """Return releases, declared sensitivities and wrong mechanisms, told apart by ``subject``.
 
     A sensitivity has its measure as ``configuration``, and a wrong mechanism its mistake in its
-    name.
+    name. ``status`` is that of a release, or whether a sensitivity holds and a wrong mechanism is
+    caught.
     """
     parts = [releases(run).assign(subject=RELEASE)]
+    parts[0]["status"] = parts[0]["verdict"].map(status.of)
     for name in run.experiments:
         if (declared := run.get(f"audit/{name}_sensitivities")) is not None:
             words = {"mechanism": "sensitivity of " + declared["query"].replace(RELEASED)}
             words |= {"configuration": declared["measure"], "tool": "search"}
+            words |= {"status": declared["verdict"].str.partition(",")[0]}
             parts.append(declared.drop(columns="measure").assign(**words, subject=SENSITIVITY))
     if (wrong := run.get("audit/negative_control")) is not None:
         passes = wrong[["caught", "control"]].astype(str).eq("True")
@@ -67,7 +70,8 @@ def rows(run: Run) -> pd.DataFrame:
         verdict = verdict.where(passes["control"], "CONTROL FAILS")
         names = wrong["mechanism"] + ": " + wrong["mistake"]
         columns = {"experiment": "", "mechanism": names, "tool": wrong["tool"], "subject": CONTROL}
-        parts.append(pd.DataFrame(columns | {"verdict": verdict, "note": wrong["evidence"]}))
+        columns |= {"status": verdict, "verdict": verdict, "note": wrong["evidence"]}
+        parts.append(pd.DataFrame(columns))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
@@ -85,9 +89,9 @@ def caught(table: pd.DataFrame) -> list[str]:
 
 def failures(table: pd.DataFrame) -> dict[str, int]:
     """Return by subject how many releases and sensitivities fail, and how many wrong ones pass."""
-    verdict = table["verdict"].astype(str)
-    wrong = {RELEASE: verdict.str.startswith(status.REFUTED), CONTROL: verdict.ne("caught")}
-    wrong[SENSITIVITY] = ~verdict.str.startswith("holds")
+    is_status = table["status"].eq
+    wrong = {RELEASE: is_status(status.REFUTED), CONTROL: ~is_status("caught")}
+    wrong[SENSITIVITY] = ~is_status("holds")
     of_subject = {subject: table["subject"].eq(subject) for subject in wrong}
     return {subject: int((rows & of_subject[subject]).sum()) for subject, rows in wrong.items()}
 
@@ -97,7 +101,7 @@ def warning(table: pd.DataFrame) -> str:
     sentences = [
         f"Failed {subject}: {count}." for subject, count in failures(table).items() if count
     ]
-    if searched := int(table["verdict"].str.startswith(status.NOT_REFUTED).sum()):
+    if searched := int(table["status"].eq(status.NOT_REFUTED).sum()):
         words = f"{plural(searched, 'release')} of others' classes: not refuted, and not certified."
         sentences.append(words)
     return " ".join(sentences)
@@ -138,9 +142,8 @@ def inflation(rows: pd.DataFrame) -> str:
 
 def _shortfall(rows: pd.DataFrame) -> float:
     """Return the least share of missing noise that the audit would detect; NaN for none."""
-    audited = ~rows["verdict"].astype(str).str.startswith(status.NOT_RUN)
-    releases_ = rows[rows["subject"].eq(RELEASE) & audited]
-    return float(releases_["detectable_effect"].max(skipna=False))
+    audited = rows["subject"].eq(RELEASE) & rows["status"].ne(status.NOT_RUN)
+    return float(rows.loc[audited, "detectable_effect"].max(skipna=False))
 
 
 def _power(rows: pd.DataFrame) -> str:
