@@ -141,7 +141,7 @@ def test_other_results_are_one_sentence_and_never_the_kept_ones(reference, tmp_p
     assert cli.main(["article", "--results", str(alone)]) == 2
     assert "the article is on the papers' experiments, and" in capsys.readouterr().err
     (alone / "settings.yaml").write_text(settings)
-    (alone / "summary" / "first_pc.csv").unlink()
+    (alone / "tables" / "table4.json").unlink()
     assert cli.main(["article", "--results", str(alone)]) == 2
-    assert "summary/first_pc" in capsys.readouterr().err
+    assert "tables/table4.json is not among the files" in capsys.readouterr().err
     assert not [*tmp_path.rglob("*.pdf")]
