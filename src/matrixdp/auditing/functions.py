@@ -40,8 +40,9 @@ SCORED, SPREAD = 4, 200
 COMPARED, FEW = 3, 100
 
 #: Pilot runs on a pair that is bet on at most, and the numbers that they may have; pairs that are
-#: bet on at most, the second one and later ones above a strength.
-PILOT, PILOT_NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4.0
+#: bet on at most, the second one and later ones above a strength: four standard errors of the
+#: few runs that compare pairs.
+PILOT, PILOT_NUMBERS, BETS, STRONG = 1000, 1e7, 3, 4 / FEW**0.5
 
 #: Runs that are bet on where epsilon is computed.
 CONFIRMED = 2000
