@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp.auditing.audit import CLOSE, ROUNDING, Finding, is_gaussian
-from matrixdp.auditing.neighbours import farthest, random_records, worst
+from matrixdp.auditing.neighbours import counts, farthest, random_records, worst
 from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
@@ -207,6 +207,7 @@ def _largest_mu(
     if isinstance(release, ComposedMoments):
         # A part that reads lengths alone moves most from a full record to one of zeros.
         extremes.append(extremes[0]._replace(other=0 * extremes[0].other))
+    _, group = counts(query)
     mus = [0.0]
     for number in range(neighbours):
         first = random_records(query, stream)
@@ -215,13 +216,20 @@ def _largest_mu(
         second = first.copy()
         pair = extremes[number % len(extremes)]
         for side, record in ((first, pair.record), (second, pair.other)):
-            side[:, : query.group] = np.reshape(record, (-1, query.features)).T
-        if query.private_count:
-            second = second[:, query.group :]
+            side[:, :group] = np.reshape(record, (-1, query.features)).T
         noise = Numbers(int(stream.integers(2**32)))
+        if _private_count(release, first, noise):
+            second = second[:, group:]
         # None where the second run asks otherwise: such pairs are counted by `_others`.
         mus.append(_replay(release, first, second, noise) or 0.0)
     return max(mus)
+
+
+def _private_count(release: Program | ComposedMoments, records: Array, noise: Numbers) -> bool:
+    """Return whether the number of records is private, which a query of records does not say."""
+    asked = [*_run(release, records, noise)[1].parts]
+    queries = [part.query for part in asked if not isinstance(part, Step)]
+    return any(query.private_count for query in [release.query, *queries])
 
 
 def _run(

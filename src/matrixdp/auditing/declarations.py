@@ -117,4 +117,4 @@ def _value(release: AdditiveMechanism) -> Array:
     if not isinstance(query, RecordsQuery):
         return draws.within(query, draws.value_of(query, other))
     column = np.reshape(other, (-1, query.features))[:1].T
-    return np.tile(column, query.n_records)
+    return draws.within(query, np.tile(column, query.n_records))

@@ -1,11 +1,11 @@
 """Many runs of a release at once, on a query with few records.
 
 Let the columns of the noise be independent and identically distributed. Then a release of K copies
-of one record is K runs of the column that differs: its distribution does not depend on the number
-of columns. The other columns of a real release are independent of it. Their distribution is the
-same on both neighbours, so that they cannot distinguish the neighbours. The test of the noise's
-scale draws the full query, and so detects a sampler whose columns depend on their number. Second
-moments are released complete, for one record and otherwise zeros.
+of one person's records is K runs of the columns that differ: their distribution does not depend on
+the number of columns. The other columns of a real release are independent of them. Their
+distribution is the same on both neighbours, so that they cannot distinguish the neighbours. The
+test of the noise's scale draws the full query, and so detects a sampler whose columns depend on
+their number. Second moments are released complete, for one person and otherwise zeros.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from matrixdp.auditing.neighbours import Neighbours, changes
+from matrixdp.auditing.neighbours import Neighbours, changes, counts
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy.domain import Box
@@ -26,7 +26,7 @@ PART = 2**17
 
 
 def value_of(query: Query, record: Array) -> Array:
-    """Return f of a data set of one record and otherwise zeros: (m, 1), or x x^T / n.
+    """Return f of one person's records and otherwise zeros: (m, k) columns, (m, 1), or x x^T / n.
 
     A mean of bounds without zero has records near zero instead, so that its value is within them.
     """
@@ -34,7 +34,7 @@ def value_of(query: Query, record: Array) -> Array:
     if not (isinstance(query, MeanQuery) and isinstance(query.domain, Box)):
         return value
     lower, upper = query.domain.lower, query.domain.upper
-    others = query.n_records - query.group
+    others = query.n_records - counts(query)[1]
     if query.domain.contains_zero or others <= 0:
         return value
     # A null record adds nothing, so that the others alone must hold the mean within its bounds.
@@ -43,13 +43,20 @@ def value_of(query: Query, record: Array) -> Array:
 
 
 def within(query: Query, value: Array) -> Array:
-    """Return a value, that of a mean clipped to its bounds, which a null record may leave."""
-    if isinstance(query, MeanQuery) and isinstance(query.domain, Box) and not query.private_count:
-        lower, upper = (
-            np.reshape(side, (-1, 1)) for side in (query.domain.lower, query.domain.upper)
-        )
-        return np.clip(value, lower, upper)
-    return value
+    """Return the value of a mean or of records in the bounds, which a null record may leave."""
+    bounded = isinstance(query, MeanQuery | RecordsQuery) and isinstance(query.domain, Box)
+    return query.domain.clip(value) if bounded and not query.private_count else value
+
+
+def simulate(
+    release: AdditiveMechanism, value: Array, stream: np.random.Generator, count: int
+) -> Array:
+    """Return ``count`` releases of a value, also where a null record takes it out of bounds.
+
+    The noise does not depend on the value, so that it is drawn in the bounds.
+    """
+    inside = within(release.query, value)
+    return release.simulate(inside, stream, count) + (value - inside)
 
 
 def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
@@ -76,26 +83,29 @@ def runs(
 ) -> Array:
     """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
 
-    ``statistic`` maps released values (k, m, 1) or (k, m, m) to (..., k). The noise of an
-    ``AdditiveMechanism`` does not depend on the value. So a shift of these releases gives releases
-    on the first neighbour, and the counts of each neighbour stay binomial.
+    ``statistic`` maps released values (k, m, 1), (k, m, m), or the columns of one person, to
+    (..., k). The noise of an ``AdditiveMechanism`` does not depend on the value. So a shift of
+    these releases gives releases on the first neighbour, and the counts of each neighbour stay
+    binomial.
 
     Raises:
         ValueError: the columns of the noise are not identically distributed.
     """
     query = release.query
-    value = within(query, value_of(query, pair.other))
+    value = value_of(query, pair.other)
     if not isinstance(query, RecordsQuery):
 
         def part(number: int) -> Array:
-            return statistic(release.simulate(value, stream, number))
+            return statistic(simulate(release, value, stream, number))
 
         return in_blocks(part, count, value.size)
     if not release.noise.identical_columns:
         raise ValueError("columns of the noise are not alike")
+    columns = count * value.shape[1]
     few = replace(
         release,
-        query=RecordsQuery(query.domain, count, query.adjacency),
-        noise=replace(release.noise, shape=(query.features, count)),
+        query=RecordsQuery(query.domain, columns, query.adjacency),
+        noise=replace(release.noise, shape=(query.features, columns)),
     )
-    return statistic(few.simulate(np.tile(value, count), stream, 1)[0].T[:, :, None])
+    released = simulate(few, np.tile(value, count), stream, 1)[0]
+    return statistic(released.reshape(query.features, count, -1).swapaxes(0, 1))

@@ -110,7 +110,7 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
     else:
         pair, values = _climb_box(_of_group(query), pair, value, sides)
     best = int(values.argmax())
-    shape = (query.features,) if query.per_person is None else (query.group, query.features)
+    shape = (query.features,) if query.per_person is None else (-1, query.features)
     record, other = (side.reshape(shape) for side in pair[:, best])
     return Neighbours(record, other, float(values[best]))
 
@@ -118,7 +118,8 @@ def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:
 def _of_group(query: Query) -> Box:
     """Return the box of all records of one person, one after the other."""
     assert isinstance(query.domain, Box)
-    return Box(query.domain.lower * query.group, query.domain.upper * query.group)
+    _, group = counts(query)
+    return Box(query.domain.lower * group, query.domain.upper * group)
 
 
 def _within(domain: Ball, pair: Array) -> Array:
@@ -132,9 +133,19 @@ def _within(domain: Ball, pair: Array) -> Array:
 BEYOND = 2.0
 
 
+def counts(query: Query) -> tuple[int, int]:
+    """Return the number of records of a data set, and of those of one person.
+
+    A person has no more records than there are, and a private number of them has room for all.
+    """
+    if query.private_count:
+        return max(query.n_records, query.group), query.group
+    return query.n_records, min(query.n_records, query.group)
+
+
 def random_records(query: Query, stream: np.random.Generator) -> Array:
     """Return records (m, n) of very different lengths, in a box, or in and around a ball."""
-    m, n = query.features, query.n_records
+    m, n = query.features, counts(query)[0]
     lengths = 4.0 ** -(stream.random() * 6 * stream.random(n))
     if isinstance(query.domain, Ball):
         rays = stream.standard_normal((m, n))
@@ -171,9 +182,10 @@ def farthest(query: Query) -> Neighbours:
 
 def _starts(query: Query, stream: np.random.Generator) -> Array:
     """Return pairs of records, shape (2, STARTS, m): random ones, and corners of the domain."""
-    domain, m = query.domain, query.features * query.group
+    _, group = counts(query)
+    domain, m = query.domain, query.features * group
     if isinstance(domain, Ball):
-        pair = stream.standard_normal((2, STARTS, query.group, query.features))
+        pair = stream.standard_normal((2, STARTS, group, query.features))
         pair[0, 0] = 1.0
         pair = domain.radius * pair / np.linalg.norm(pair, axis=-1, keepdims=True)
         return pair.reshape(2, STARTS, m)

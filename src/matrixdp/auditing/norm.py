@@ -9,7 +9,7 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing import draws
 from matrixdp.auditing.audit import ROUNDING, Audit, Scale, gamma_scale, size_of, trials_of
-from matrixdp.auditing.neighbours import worst
+from matrixdp.auditing.neighbours import counts, worst
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
@@ -47,9 +47,10 @@ class NormAudit(Audit):
         proven = proofs.size(release.query, distribution)
         self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
         m, n = release.query.shape
-        # One column suffices where columns are independent and identically distributed.
-        one_column = isinstance(release.query, RecordsQuery) and distribution.identical_columns
-        self.cost = float(m if one_column else m * n)
+        # The columns of one person suffice where columns are independent and identically
+        # distributed.
+        few = isinstance(release.query, RecordsQuery) and distribution.identical_columns
+        self.cost = float(m * (counts(release.query)[1] if few else n))
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the privacy loss of each run."""
@@ -70,12 +71,14 @@ class NormAudit(Audit):
         return first, second
 
     def _whole(self, stream: np.random.Generator, count: int) -> Array:
-        change = self._pair.record - self._pair.other
+        # One column for each record of the person.
+        change = np.atleast_2d(self._pair.record - self._pair.other).T
+        columns = slice(change.shape[1])
         noise = self.release.noise.sample(stream, count)
         size = self._size(noise)
-        noise[:, :, 0] += change
+        noise[:, :, columns] += change
         ahead = self._size(noise)
-        noise[:, :, 0] -= 2 * change
+        noise[:, :, columns] -= 2 * change
         return np.stack([ahead - size, size - self._size(noise)])
 
     def scale(self, stream: np.random.Generator) -> Scale:

@@ -12,7 +12,7 @@ from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
-from matrixdp.mechanisms.centred import CentredMoments
+from matrixdp.mechanisms.centred import CentredMoments, mean_query
 from matrixdp.mechanisms.clipped import ChosenByHistogram, shells, squared_move
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.domain import Ball
@@ -35,7 +35,7 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
     """Return the audit of a release of one of the classes ``COMPOSED``."""
     proven = parts_mu(release)
     if isinstance(release, CentredMoments):
-        moved = farthest(release.query).size / release.query.n_records
+        moved = farthest(_mean(release)).size
         about = audit_of(release.about, stream)
         return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
     assert isinstance(release, ChosenByHistogram)
@@ -51,11 +51,13 @@ def chosen(
     """Return the audit of a release that first chooses its radius, by the worst radius."""
     query = release.query
     radius, count = query.domain.radius, len(release.candidates)
-    # A record of full norm and a record of zeros: no two records are further apart.
+    # A record of full norm and a record of zeros: no two records are further apart. Where their
+    # number is private, there is none in place of the first.
     full = np.zeros((2, query.features, 1))
     full[0, 0] = radius
-    counted = shells(full, radius, count)
-    mus = [float(np.linalg.norm(counted[0] - counted[1])) / release.count_std]
+    first, second = shells(full, radius, count)
+    moved = query.group * (first if release.private_count else first - second)
+    mus = [float(np.linalg.norm(moved)) / release.count_std]
     parts = [audit_of(release.release_at(number), stream) for number in range(count)]
     rest = max(part.mu for part in parts)
     return ComposedAudit(release, [*mus, rest], parts[0], proven)
@@ -111,9 +113,7 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
     if isinstance(release, AdditiveGaussian):
         return [proofs.mu(query, release.noise)]
     if isinstance(release, CentredMoments) and type(query) is RecordsQuery:
-        mean = MeanQuery(
-            query.domain, query.n_records, query.adjacency, per_person=query.per_person
-        )
+        mean = _mean(release)
         about = parts_mu(release.about) if _about_mean(release) else [proofs.UNPROVEN]
         return [mean.l2_sensitivity / release.centre_std, *about]
     if isinstance(release, ChosenByHistogram) and type(query) is RecordsQuery:
@@ -123,8 +123,8 @@ def parts_mu(release: CalibratedMechanism) -> list[float]:
 
 def counts_mu(release: ChosenByHistogram) -> float:
     """Return the mu of the numbers of records by length."""
-    query = release.query
-    return query.group * float(np.sqrt(squared_move(query))) / release.count_std
+    moved = float(np.sqrt(squared_move(release.candidates[0].query)))
+    return release.query.group * moved / release.count_std
 
 
 def _candidate_mus(release: ChosenByHistogram) -> list[float]:
@@ -140,15 +140,33 @@ def _candidate_mus(release: ChosenByHistogram) -> list[float]:
     return [proofs.UNPROVEN] if np.isnan(mus).any() else mus
 
 
+def _private_count(release: CentredMoments) -> bool:
+    """Return whether the number of records is private, which the identity query does not say."""
+    about = release.about
+    part = about.candidates[0] if isinstance(about, ChosenByHistogram) else about
+    return part.query.private_count
+
+
+def _mean(release: CentredMoments) -> MeanQuery:
+    """Return the query of the mean of a release, of (x, 1) where the number is private."""
+    query = release.query
+    adjacency = ADD_OR_REMOVE if _private_count(release) else query.adjacency
+    moments = SecondMomentQuery(
+        query.domain, query.n_records, adjacency, per_person=query.per_person
+    )
+    return mean_query(moments).mean_of_terms
+
+
 def _about_mean(release: CentredMoments) -> bool:
     """Return whether the part about the mean is calibrated to the records of the release.
 
-    These records are clipped to a ball about the mean. Their number is public, as that of the
-    release: a record that is set to zero is not zero about the mean, and so it is replaced.
+    These records are clipped to a ball about the mean. A record that is set to zero is not zero
+    about the mean, and so it is replaced. One that is added or removed adds its own square.
     """
-    query, part = release.query, release.about.query
+    query, part, private = release.query, release.about.query, _private_count(release)
     if isinstance(release.about, AdditiveGaussian):
-        return type(part.domain) is Ball and counts_for_release(part, query, "replace")
+        adjacency = ADD_OR_REMOVE if private else "replace"
+        return type(part.domain) is Ball and counts_for_release(part, query, adjacency)
     if not isinstance(release.about, ChosenByHistogram) or type(part) is not RecordsQuery:
         return False
     # It reads the records about the mean, which are at most as long as the domain is wide.
@@ -157,6 +175,6 @@ def _about_mean(release: CentredMoments) -> bool:
         type(part.domain) is Ball
         and part.domain.radius >= widest
         and (part.n_records, part.features) == (query.n_records, query.features)
-        and part.adjacency == "replace"
+        and part.adjacency == ("zero_out" if private else "replace")
         and part.group >= query.group
     )

@@ -109,11 +109,14 @@ class ComposedAudit(BlackBoxAudit):
         super().__init__(release)
         query = release.query
         if isinstance(query, RecordsQuery) and release.output_type == SecondMomentQuery.output_type:
-            moments = SecondMomentQuery(query.domain, query.n_records, query.adjacency)
+            relation = query.n_records, query.adjacency
+            moments = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
             pair = farthest(moments)
             self._answers = [*draws.values(moments, pair)]
-            others = [(0, 0), (0, query.n_records - 1)]
-            self._values = [np.pad(record[:, None], others) for record in pair[:2]]
+            # The records of one person, as columns, among zeros.
+            sides = [np.atleast_2d(record).T for record in pair[:2]]
+            others = [(0, 0), (0, query.n_records - sides[0].shape[1])]
+            self._values = [np.pad(side, others) for side in sides]
             self._numbers = 2.0 * query.features**2
             # The release may compute eigenvectors too.
             self.cost = 10 * self._numbers

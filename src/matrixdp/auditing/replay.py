@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from matrixdp.auditing import draws
 from matrixdp.auditing.audit import size_of
-from matrixdp.auditing.neighbours import edge_records, farthest
+from matrixdp.auditing.neighbours import counts, edge_records, farthest
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
@@ -48,7 +49,7 @@ def ratio(
         return float("nan")
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        return release.simulate(release.query.value(records), noise, 1)[0]
+        return draws.simulate(release, release.query.value(records), noise, 1)[0]
 
     return largest_replayed_change(run, release, source, stream, most) / declared
 
@@ -67,22 +68,23 @@ def largest_replayed_change(
     that is less. They stand among records of zeros, and among random records. The result is
     infinite if neighbours consume different amounts of randomness.
     """
-    shape = (source.features, source.n_records)
+    count, group = counts(source)
+    shape = (source.features, count)
     # One record, or all those of a person, as columns.
     first, other = (np.reshape(side, (-1, source.features)).T for side in farthest(source)[:2])
     pairs = [(first, other)]
-    count = PAIRS if most is None else min(most, PAIRS)
-    pairs += [(edge_records(source, source.group, stream), other) for _ in range(count)]
+    more = PAIRS if most is None else min(most, PAIRS)
+    pairs += [(edge_records(source, group, stream), other) for _ in range(more)]
     size, sizes = size_of(release.noise), []
     for shared in (
         source.domain.clip(np.zeros(shape)),
-        edge_records(source, source.n_records, stream),
+        edge_records(source, count, stream),
     ):
         for pair in pairs:
             outputs, states = [], []
             for record in pair:
                 records, noise = shared.copy(), np.random.default_rng(0)
-                records[:, : source.group] = record
+                records[:, :group] = record
                 outputs.append(run(records, noise))
                 states.append(noise.bit_generator.state)
             if states[0] != states[1]:

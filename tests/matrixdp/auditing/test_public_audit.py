@@ -2,14 +2,18 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from conformance import library_mechanisms
 from scipy import stats
 
 import matrixdp as mdp
 from matrixdp.auditing.places import Places
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES
@@ -21,6 +25,10 @@ MEAN = mdp.MeanQuery(BOX, n_records=N)
 MOMENTS = mdp.SecondMomentQuery(mdp.Ball(1.0, features=3), n_records=50)
 CLAIM = {"epsilon": 1.0, "delta": 1e-6}
 STD = MEAN.l2_sensitivity / float(gaussian_dp.mu(1.0, 1e-6))
+
+
+#: Bounds without zero, where a null record lies outside.
+FAR = mdp.Box((2.0, 5.0), (3.0, 9.0))
 
 
 class Scaled(Mechanism):
@@ -96,6 +104,10 @@ def audit(mechanism, query=MEAN, runs=500, **claim):
         (mdp.Gaussian(), mdp.SecondMomentQuery(mdp.Ball(1.0, 2), 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
         (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
+        (mdp.Gaussian(), mdp.RecordsQuery(BOX, 50, per_person=2), 1e-6),
+        (mdp.Laplace(), mdp.RecordsQuery(mdp.Ball(2.0, 3), 50, "zero_out", per_person=3), 0.0),
+        (mdp.Gaussian(), mdp.RecordsQuery(FAR, 50, "zero_out"), 1e-6),
+        (mdp.Laplace(), mdp.MeanQuery(FAR, 50, "zero_out", per_person=2), 0.0),
     ],
 )
 def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
@@ -112,6 +124,38 @@ def test_mechanisms_of_the_library_are_certified(mechanism, query, delta):
     refuted = audit(release, query, epsilon=0.9, delta=delta)
     assert refuted.status == "refuted"
     assert "; promise)" in str(refuted)
+
+
+DOMAINS = (mdp.Box((0.0, -1.0), (1.0, 3.0)), mdp.Ball(2.0, 2), FAR)
+#: One record, some of those that there are, and more than there are.
+GROUPS = (None, 2, 9)
+
+
+def every_query(kind, records=7):
+    """Return queries of a class, of all bounds, adjacencies and sizes of a person's records."""
+    for domain, adjacency, most in product(DOMAINS, (*ADJACENCIES, ADD_OR_REMOVE), GROUPS):
+        if (kind, adjacency) != (mdp.RecordsQuery, ADD_OR_REMOVE):
+            yield kind(domain, records, adjacency, per_person=most)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", [mdp.MeanQuery, mdp.RecordsQuery, mdp.SecondMomentQuery])
+@pytest.mark.parametrize("mechanism", library_mechanisms(), ids=repr)
+def test_whatever_the_library_calibrates_is_certified(mechanism, kind):
+    for query, delta in product(every_query(kind), (0.0, 1e-6)):
+        try:
+            release = mechanism.calibrate(query, epsilon=1.0, delta=delta)
+        except mdp.InputError:
+            continue
+        result = audit(release, query, runs=200, delta=delta)
+        assert result.status == "certified", (query, str(result))
+
+
+@pytest.mark.parametrize("per_person", [None, 2])
+@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), Centred()], ids=repr)
+def test_a_release_in_parts_of_a_private_number_is_certified(mechanism, per_person):
+    query = replace(MOMENTS, adjacency=ADD_OR_REMOVE, per_person=per_person)
+    assert audit(mechanism, query, runs=200).status == "certified"
 
 
 @pytest.mark.parametrize("mechanism", [Scaled(0.8), Scaled(0.99), Half()])
