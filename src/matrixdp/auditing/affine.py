@@ -20,6 +20,7 @@ from matrixdp.auditing.recorder import EQUAL, Recorder
 from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array
 from matrixdp.mechanisms.mechanism import Budget
+from matrixdp.privacy.domain import Ball, Box
 
 #: Replays of each pair, and of the first ones.
 REPLAYS, MORE, SOME = 2, 20, 24
@@ -38,6 +39,9 @@ CUT = 5
 #: numbers of 64 bits have.
 FARTHEST, RARE = 1e6, 1e-12
 
+#: The objection to a function whose draws cannot be replayed.
+NOT_REPLAYED = "it has randomness besides its Generator"
+
 #: Relative error of an answer without noise.
 EXACT = 1e-10
 
@@ -50,7 +54,7 @@ def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
             recorders = [Recorder(seed), Recorder(seed)]
             results = [*map(runs, pair.sides, recorders)]
             if not (number or _same(results[0], runs(pair.first, Recorder(seed)))):
-                return ["it has randomness besides its Generator"]
+                return [NOT_REPLAYED]
             if any(failure for _, failure in results):
                 # An event, whose frequency on both sides counts.
                 continue
@@ -68,6 +72,22 @@ def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
 
 def _same(first: tuple[Array, str], second: tuple[Array, str]) -> bool:
     return first[1] == second[1] and np.array_equal(first[0], second[0])
+
+
+def clips(runs: Runs, domain: Box | Ball, pairs: Sequence[Pair]) -> bool:
+    """Return whether replays of records and of their clipped copies never differ."""
+    for pair in pairs:
+        for records in pair.sides:
+            inside = domain.clip(records.T).T
+            for seed in range(REPLAYS if not np.array_equal(inside, records) else 0):
+                recorders = Recorder(seed), Recorder(seed)
+                (answer, failure), (other, words) = map(runs, (records, inside), recorders)
+                states = [recorder.tape.states for recorder in recorders]
+                close = EQUAL * (np.abs(answer).max() + np.abs(other).max())
+                same = failure == words and states[0] == states[1]
+                if not (same and np.abs(answer - other).max() <= close):
+                    return False
+    return True
 
 
 class DependentNoise(Exception):

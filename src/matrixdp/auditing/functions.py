@@ -14,6 +14,7 @@ raises the power; a function with randomness of its own shares nothing.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from matrixdp.auditing.affine import DependentNoise, computed, objections
+from matrixdp.auditing.affine import NOT_REPLAYED, DependentNoise, clips, computed, objections
 from matrixdp.auditing.audit import ROUNDING, of_proofs
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
@@ -54,11 +55,32 @@ VALUES, NEARLY = 3, 0.9
 #: Share of missing noise that an epsilon shows which is computed.
 ANY = 1e-9
 
-#: What no audit of a function sees.
+#: What no audit of a function sees, besides records out of bounds.
 BLIND = (
-    "neighbours that were not tried; records out of bounds; rare events; whatever the function "
-    "keeps between runs, or does only in real use; the last bits of floating-point numbers"
+    "neighbours that were not tried",
+    "rare events",
+    "whatever the function keeps between runs, or does only in real use",
+    "the last bits of floating-point numbers",
 )
+
+#: What it does not see of records out of bounds: where none were tried, where draws are not
+#: replayed, and where answers are others than those to clipped records.
+UNTRIED = "records out of bounds"
+UNSEEN, UNCLIPPED = f"{UNTRIED}, of which runs alone tell", f"{UNTRIED}, which it does not clip"
+
+
+class Outside(NamedTuple):
+    """What an audit of a function saw of records out of bounds, of which a claim says nothing.
+
+    Attributes:
+        beyond: neighbours beyond the bounds that refute the claim, in words; empty for none.
+        not_finite: such neighbours with what is no finite number.
+        unseen: what is not seen of records out of bounds; empty where the function clips them.
+    """
+
+    beyond: str
+    not_finite: str
+    unseen: str
 
 
 class Findings(NamedTuple):
@@ -72,6 +94,7 @@ class Findings(NamedTuple):
         objections: what replays say against the function.
         tried: how many neighbours, places and runs were tried, in words.
         mu: Gaussian-DP parameter that neighbours attain; NaN for other noise.
+        outside: what was seen of records out of bounds; None where they were not tried.
     """
 
     attained: float
@@ -81,6 +104,7 @@ class Findings(NamedTuple):
     objections: list[str]
     tried: str
     mu: float = float("nan")
+    outside: Outside | None = None
 
     def refutes(self, claim: Budget) -> bool:
         """Return whether the claim does not hold."""
@@ -94,7 +118,12 @@ class Findings(NamedTuple):
 
 
 def examine(
-    runs: Runs, query: Query, claim: Budget, streams: Sequence[Generator], count: int
+    runs: Runs,
+    query: Query,
+    claim: Budget,
+    streams: Sequence[Generator],
+    count: int,
+    find_outside: bool = True,
 ) -> Findings:
     """Return what replays and bets on at most ``count`` runs on each neighbour see of a function.
 
@@ -104,12 +133,27 @@ def examine(
         claim: claimed guarantee.
         streams: four Generators: two for bets, one for neighbours, one for pilot runs.
         count: largest number of counted runs on each neighbour.
+        find_outside: whether records out of bounds are tried too.
 
     Raises:
         InputError: the function fails on all records, or a record cannot be zeroed out.
     """
     places = Places(query, streams[2])
     runs.start(places.pairs)
+    findings = _inside(runs, places, claim, streams, count)
+    if not find_outside or findings.refutes(claim):
+        return findings
+    replayed = not (runs.hidden or NOT_REPLAYED in findings.objections)
+    # What records out of bounds overflow is an event, and no warning.
+    with np.errstate(all="ignore"):
+        outside = _outside(runs, places, claim, streams, count, replayed)
+    return findings._replace(outside=outside)
+
+
+def _inside(
+    runs: Runs, places: Places, claim: Budget, streams: Sequence[Generator], count: int
+) -> Findings:
+    """Return what is seen of records in bounds."""
     pairs, against, result = [*places.pairs], list[str](), None
     if not runs.hidden:
         pairs += [*places.steepest(lambda records: _replayed(runs, records))]
@@ -119,7 +163,7 @@ def examine(
                 result = computed(runs, pairs, claim)
             except DependentNoise:
                 against = ["the noise's scale depends on the records"]
-    tried = f"{len(pairs)} neighbours, at {places.count} of {query.n_records} places"
+    tried = f"{len(pairs)} neighbours, at {places.count} of {places.records} places"
     if result is not None:
         confirmed = min(count, CONFIRMED)
         proof, event = _bet(runs, result.pair, claim, streams, confirmed, result.centres)
@@ -132,6 +176,39 @@ def examine(
         bets.append((pair, *_bet(runs, pair, claim, streams, count)))
     pair, proof, event = max(bets, key=lambda bet: (bet[1].refuted, bet[1].epsilon))
     return Findings(float("nan"), proof, pair, event, against, tried)
+
+
+def _outside(
+    runs: Runs,
+    places: Places,
+    claim: Budget,
+    streams: Sequence[Generator],
+    count: int,
+    replayed: bool,
+) -> Outside:
+    """Return what is seen of records out of bounds, of a claim that holds as far as was seen."""
+
+    def refutation(pairs: Sequence[Pair]) -> str:
+        result = None
+        if replayed:
+            with contextlib.suppress(DependentNoise):
+                result = computed(runs, [places.pairs[0], *pairs], claim)
+        if result is not None:
+            refuted = result.attained > claim.epsilon * (1 + ROUNDING)
+            return f"{result.pair.explain()}; {result.event}" if refuted else ""
+        # What is far out of bounds shows at once.
+        power, pair = _strongest(runs, pairs, claim, streams[3], few=True)[0]
+        if power < STRONG:
+            return ""
+        proof, event = _bet(runs, pair, claim, streams, count)
+        return f"{pair.explain()}; {event}" if proof.refuted else ""
+
+    pairs, not_finite = [*places.beyond()], [*places.not_finite()]
+    if replayed and clips(runs, places.domain, pairs):
+        return Outside("", refutation(not_finite), "")
+    beyond = refutation(pairs)
+    unseen = "" if beyond else UNCLIPPED if replayed else UNSEEN
+    return Outside(beyond, refutation(not_finite), unseen)
 
 
 def _replayed(runs: Runs, records: Array) -> Array | None:
@@ -194,17 +271,17 @@ def _choose(
 
 
 def _strongest(
-    runs: Runs, pairs: Sequence[Pair], claim: Budget, stream: Generator
+    runs: Runs, pairs: Sequence[Pair], claim: Budget, stream: Generator, few: bool = False
 ) -> list[tuple[float, Pair]]:
     """Return pairs by how clearly a few runs refute the claim, the clearest first.
 
-    Compared are the farthest pairs, and those with the largest scores of fewer runs yet.
+    Compared are the farthest pairs, and those with the largest scores of fewer runs yet. ``few``:
+    by few runs, as of a function that is slow.
     """
-    scored, compared, few = (1, 1, FEW // 2) if runs.slow else (SCORED, COMPARED, FEW)
+    few = few or runs.slow
+    scored, compared, count = (1, 1, FEW // 2) if few else (SCORED, COMPARED, FEW)
     seeds = range(scored)
-    spread = runs.sample(pairs[0].first, range(SPREAD // 4 if runs.slow else SPREAD)).flat.std(
-        axis=0
-    )
+    spread = runs.sample(pairs[0].first, range(SPREAD // 4 if few else SPREAD)).flat.std(axis=0)
     scores = np.array(
         [
             _scores(runs.sample(pair.first, seeds), runs.sample(pair.second, seeds), spread)
@@ -217,8 +294,8 @@ def _strongest(
         chosen |= dict.fromkeys(int(number) for number in best if score[number] > 0)
     powers = []
     for number in chosen:
-        fitted = statistics(runs.pair(pairs[number], few, stream))
-        samples = runs.pair(pairs[number], few, stream)
+        fitted = statistics(runs.pair(pairs[number], count, stream))
+        samples = runs.pair(pairs[number], count, stream)
         powers.append((_choose(fitted, samples, claim)[2], pairs[number]))
     return sorted(powers, key=lambda one: -one[0])
 
@@ -250,6 +327,11 @@ def judge(
     return columns([findings], findings.verdict(claim))
 
 
+def not_seen(outside: Iterable[str] = (UNTRIED,)) -> str:
+    """Return what an audit does not see, with what it does not see of records out of bounds."""
+    return "; ".join(dict.fromkeys([BLIND[0], *filter(None, outside), *BLIND[1:]]))
+
+
 def largest(numbers: Iterable[float]) -> float:
     """Return the largest number that is not NaN; NaN for none."""
     return max((number for number in numbers if not math.isnan(number)), default=float("nan"))
@@ -259,6 +341,7 @@ def columns(results: Sequence[Findings], verdict: str) -> dict[str, Any]:
     """Return the columns of an audit, of what some functions showed."""
     attained = largest(result.attained for result in results)
     computed = bool(results) and not any(math.isnan(result.attained) for result in results)
+    outside = [result.outside for result in results if result.outside is not None]
     return {
         "verdict": verdict,
         "tool": "black box" if math.isnan(attained) else "replay of draws",
@@ -266,6 +349,8 @@ def columns(results: Sequence[Findings], verdict: str) -> dict[str, Any]:
         "epsilon_attained": attained,
         "mu": largest(result.mu for result in results),
         "detectable_effect": ANY if computed else float("nan"),
-        "note": BLIND,
+        "beyond": next((one.beyond for one in outside if one.beyond), ""),
+        "not_finite": next((one.not_finite for one in outside if one.not_finite), ""),
+        "note": not_seen([one.unseen for one in outside] or [UNTRIED]),
         "tried": "; ".join(dict.fromkeys(result.tried for result in results)),
     }

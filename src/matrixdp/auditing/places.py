@@ -4,6 +4,9 @@ Every record changes once, in data sets of several kinds: half at one edge and h
 in the order of the records and in random order; inner values; random values near the edges; all
 records equal. Where there are many records, those at random places change, and
 :func:`steepest` walks from one edge to the other for the steps at which an answer moves most.
+
+Others have records beyond the bounds, or numbers that are not finite, on one side: a function that
+leaves these to its caller promises nothing of them.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from matrixdp.auditing.neighbours import edge_records, farthest, inner_records
+from matrixdp.auditing.neighbours import counts, edge_records, farthest, inner_records
 from matrixdp.checks import Array, InputError
+from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
 
 #: Largest number of places at which a data set of one kind changes, least number, and numbers of
@@ -30,6 +34,13 @@ RANDOM, INSIDE = 8, 16
 
 #: Steps of a walk that are looked at, and halvings of these.
 STEPS, HALVINGS = 64, 96
+
+#: How far records lie beyond the bounds, in ranges, and how far all of them do; columns of which
+#: each alone is beyond.
+BEYOND, ALL_BEYOND, COLUMNS = (0.5, 10.0, 1e6), 10.0, 8
+
+#: What is no finite number, in words.
+NOT_FINITE = {"a missing value": np.nan, "an infinity": np.inf, "a negative infinity": -np.inf}
 
 
 class Pair(NamedTuple):
@@ -91,22 +102,25 @@ class Places:
         pairs: all pairs, the farthest neighbours among equal records first.
         walks: walks from one edge to the other.
         count: number of places at which records change.
+        domain, records: bounds and number of records of a data set.
 
     Raises:
         InputError: a record is zeroed out, which the bounds do not allow.
     """
 
     def __init__(self, query: Query, stream: Generator) -> None:
-        n, k = query.n_records, query.group
+        n, k = counts(query)
         domain, zeros = query.domain, np.zeros((query.features, n))
         if query.adjacency == "zero_out" and np.any(domain.clip(zeros)):
             raise InputError(
                 "a function cannot be given a null record, which zero_out compares with, as zeros "
                 "are out of bounds; take 'replace' or 'add_or_remove'"
             )
-        self._query = query
+        self._query, self._group = query, k
+        self.domain, self.records = domain, n
         sides = (np.reshape(side, (-1, query.features)) for side in farthest(query)[:2])
         self._one, self._other = (domain.clip(side.T).T for side in sides)
+        self._equal = domain.clip(zeros).T
         starts = np.unique([*range(0, n - k + 1, k), n - k])
         edges, inner = edge_records(query, n, stream).T, inner_records(query, n, stream).T
         high, low = (np.resize(side, (n, query.features)) for side in (self._one, self._other))
@@ -120,7 +134,7 @@ class Places:
             new = inner_records(query, n, stream).T
             self.walks.append(Walk(inner, new, shuffled, k, False, "inner values"))
         kinds = {
-            "equal records": domain.clip(zeros).T,
+            "equal records": self._equal,
             "random records near the edges": edges,
             "inner values": inner,
             "records at the first edge": high,
@@ -155,12 +169,44 @@ class Places:
         return np.unique([*middle, *stream.choice(places, most - 3, replace=False)])
 
     def _pair(self, shared: Array, start: int, record: Array, among: str) -> Pair:
-        block = slice(start, start + self._query.group)
+        block = slice(start, start + self._group)
         first, second = shared.copy(), shared.copy()
         first[block], second[block] = record, self._other
         if self._query.private_count:
             second = np.delete(second, block, axis=0)
         return Pair(first, second, start, among)
+
+    def beyond(self) -> Iterator[Pair]:
+        """Yield neighbours of which one has a person's records beyond the bounds."""
+        bounds = self._query.domain
+        middle, reach = np.zeros(bounds.features), bounds.magnitudes
+        if isinstance(bounds, Box):
+            middle, reach = bounds.middle, bounds.widths / 2
+        for ranges in BEYOND:
+            words = f"equal records, and is {ranges:g} ranges beyond the bounds"
+            for columns in self._columns():
+                for start, sign in ((0, 1), (self.records - self._group, -1)):
+                    edge = middle + sign * (1 + 2 * ranges) * reach
+                    record = np.where(columns, edge, self._one)
+                    yield self._pair(self._equal, start, record, words)
+        far = self._equal + 2 * ALL_BEYOND * reach
+        yield self._pair(far, 0, self._one, "records beyond the bounds")
+        yield self._pair(far, 0, 2 * far[: self._group], "records beyond the bounds, as it is")
+
+    def not_finite(self) -> Iterator[Pair]:
+        """Yield neighbours of which one has what is no finite number."""
+        for words, number in NOT_FINITE.items():
+            for columns in self._columns():
+                record = np.where(columns, number, self._one)
+                yield self._pair(self._equal, 0, record, f"equal records, and has {words}")
+
+    def _columns(self) -> Iterator[NDArray[np.bool_]]:
+        """Yield marks (m,) of all columns, and of each alone, of few where records are many."""
+        features = self._query.features
+        yield np.ones(features, bool)
+        if features > 1:
+            most = int(PLACE_NUMBERS / (self.records * features))
+            yield from np.eye(min(most, COLUMNS, features), features, dtype=bool)
 
     def steepest(self, answer: Callable[[Array], Array | None]) -> Iterator[Pair]:
         """Yield the pairs of walks with many steps at which an answer moves most.

@@ -31,7 +31,7 @@ CALIBRATIONS = 3
 #: Columns of an audit's row that a result has under the same name.
 FIELDS = (
     *("verdict", "tool", "upper", "epsilon_attained", "epsilon_largest", "runs"),
-    *("detectable_effect", "tried"),
+    *("detectable_effect", "tried", "beyond", "not_finite"),
 )
 
 #: What the audit of a certified mechanism does not see.
@@ -62,6 +62,9 @@ class AuditResult:
         detectable_effect: smallest share of missing noise that is detected with a probability of
             95 %; NaN if unknown.
         tried: how many neighbours and places were tried; empty for a mechanism of the library.
+        beyond: neighbours beyond the bounds that refute the claim of a function, with the event;
+            the claim then holds only if its caller clips. Empty where none do.
+        not_finite: such neighbours with a missing or an infinite value.
         limitations: what the audit does not see.
         seed: seed of the audit.
 
@@ -83,6 +86,8 @@ class AuditResult:
     runs: int = 0
     detectable_effect: float = float("nan")
     tried: str = ""
+    beyond: str = ""
+    not_finite: str = ""
     limitations: str
     seed: int
 
@@ -100,7 +105,10 @@ class AuditResult:
         )
 
     def __str__(self) -> str:
-        """Return three lines: the verdict, the numbers with what was tried, and what it misses."""
+        """Return three lines: the verdict, the numbers with what was tried, and what it misses.
+
+        A line more says that a claim holds only if the caller clips, or replaces values.
+        """
         claim = f"epsilon {self.epsilon:g}" + f", delta {self.delta:g}" * bool(self.delta)
         exact = self.epsilon_attained >= self.epsilon_lower
         how = "computed" if exact else "at 95 % confidence"
@@ -116,9 +124,16 @@ class AuditResult:
                 f"{self.verdict} (claim: {claim}; {self.tool})",
                 f"epsilon at least {self.lower:.4g}, {how}; at most: {upper}; "
                 f"tried: {'; '.join(tried) or 'nothing'}",
+                *(f"only if {words}" for words in self.conditions),
                 f"not seen: {self.limitations}",
             )
         )
+
+    @property
+    def conditions(self) -> list[str]:
+        """What the caller must do for the claim to hold, as far as was seen, and why."""
+        needs = {"clips": self.beyond, "replaces what is no finite number": self.not_finite}
+        return [f"its caller {verb}: {why}" for verb, why in needs.items() if why]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for JSON: None for NaN, and the text ``inf`` for infinity."""
@@ -189,7 +204,7 @@ def audit(
         delta=delta,
         seed=seed,
         epsilon_lower=row.get("epsilon_certified", 0.0),
-        limitations=row["note"] or functions.BLIND,
+        limitations=row["note"] or functions.not_seen(),
         **{name: row[name] for name in FIELDS if name in row},
     )
 

@@ -322,7 +322,7 @@ def test_one_seed_gives_one_result():
 
 
 def test_a_result_says_what_it_saw():
-    result = audit(of_noise(1.0))
+    result = audit(lambda x, rng: of_noise(1.0)(np.clip(np.nan_to_num(x), 0, 1), rng))
     lines = str(result).splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("not refuted (")
@@ -330,6 +330,7 @@ def test_a_result_says_what_it_saw():
     assert lines[1].startswith("epsilon at least 1, computed; at most: none proved; tried: ")
     assert f"at {N} of {N} places" in lines[1]
     assert lines[2].startswith("not seen: ")
+    assert "records out of bounds" not in lines[2]
     texts = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert texts["status"] == "not refuted"
     wrong = audit(on_one_entry)
@@ -339,7 +340,7 @@ def test_a_result_says_what_it_saw():
 
 
 def test_assert_not_refuted_shows_the_three_lines():
-    claim = {**CLAIM, "runs": 1000}
+    claim = {**CLAIM, "runs": 1000, "caller_clips": True}
     assert_not_refuted(of_noise(1.0), MEAN, **claim)
     lines = r"refuted, not not refuted:\nrefuted.*\nepsilon at least .*\nnot seen: "
     with pytest.raises(AssertionError, match=lines):
