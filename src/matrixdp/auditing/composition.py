@@ -128,7 +128,7 @@ class Answers:
         def spent(part: Question) -> float:
             if isinstance(part, Step):
                 return part.mu
-            proven = proofs.part_mu(part.query, part.noise)
+            proven = proofs.mu(part.query, part.noise)
             return part.mu if np.isnan(proven) else proven
 
         return float(np.linalg.norm([spent(part) for part in self.parts]))

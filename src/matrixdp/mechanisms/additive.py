@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.mechanism import (
     Budget,
     CalibratedMechanism,
@@ -30,7 +31,7 @@ from matrixdp.privacy.sensitivity import Mu
 from matrixdp.privacy.sensitivity import Query as Query
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveMechanism(CalibratedMechanism):
     """Value plus ``noise`` of a distribution that does not depend on the value.
 
@@ -118,9 +119,11 @@ class AdditiveMechanism(CalibratedMechanism):
         Raises:
             InputError: there is no safe noise of this distribution, or delta is too small for the
                 sampler. Or float64 cannot hold the noise beside the largest value in the bounds.
-            NoGuarantee: the release does not deliver the guarantee that it claims.
+            NoGuarantee: the release does not deliver the guarantee that it claims, or states what
+                its noise does not prove, see :func:`matrixdp.mechanisms.proofs.require`.
         """
         distribution, unit, budget = self.whitened
+        proofs.require(self)
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
         matrix = not distribution.symmetric
@@ -165,7 +168,13 @@ class AdditiveMechanism(CalibratedMechanism):
 
     @property
     def statement(self) -> PrivacyStatement:
-        """The guarantee of :meth:`release`, if :attr:`rounding_factor` exists."""
+        """The guarantee of :meth:`release`, if :attr:`rounding_factor` exists.
+
+        Raises:
+            InputError: as :attr:`rounding_factor`.
+        """
+        _ = self.whitened
+        proofs.require(self)
         mu = None if self.mu is None else self._limit
         return PrivacyStatement.of(self, self.delta or self.extra_delta, mu)
 
@@ -261,7 +270,7 @@ def _largest_mu(epsilon: float, delta: float) -> float:
 _ROUNDINGS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveGaussian(AdditiveMechanism):
     """Value plus Gaussian noise; it always has a ``mu``."""
 

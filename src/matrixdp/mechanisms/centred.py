@@ -65,7 +65,7 @@ class CentreQuery(MeanQuery):
         return np.concatenate([mean, share], axis=-2)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CentredMoments(Program):
     """Second moments about a private mean, with the square of the mean added.
 

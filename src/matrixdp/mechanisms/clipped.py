@@ -13,7 +13,9 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
@@ -26,6 +28,7 @@ from matrixdp.privacy.domain import Ball, Box, squared_norms
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     MeanQuery,
+    Mu,
     Query,
     RecordsQuery,
     SecondMomentQuery,
@@ -68,6 +71,11 @@ class ShellQuery(MeanQuery):
         """L2 sensitivity: sqrt(2), or 1 where their number is private, times a person's records."""
         return self.group * float(np.sqrt(squared_move(self)))
 
+    def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
+        """Return mu of Gaussian noise by its least variance, an upper bound where others differ."""
+        least = float(np.min(checks.array(variances=variances, shape=(self.features,))))
+        return Mu(self.l2_sensitivity / np.sqrt(least), False)
+
     def value(self, records: Array) -> Array:
         """Return the numbers of records (..., m, n) by length."""
         return shells(records, self.radius, self.features)[..., None]
@@ -91,7 +99,7 @@ class Selection(NamedTuple):
     centre: Array
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ChosenByHistogram(Program):
     """Second moments of records clipped to a radius that each release first chooses privately.
 

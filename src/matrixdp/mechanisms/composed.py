@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
@@ -155,6 +156,17 @@ class ComposedMoments:
         queries = [release.query for part in about for release in part.releases]
         if any(query.adjacency == "zero_out" for query in queries):
             raise NoGuarantee(OTHER)
+        self._require_parts()
+
+    def _require_parts(self) -> None:
+        """Check that the parts have the noise that they state, and give the guarantee together.
+
+        Raises:
+            NoGuarantee: as the class, or as :func:`matrixdp.mechanisms.proofs.require`.
+        """
+        for part in self.parts:
+            for release in part.releases:
+                proofs.require(release)
         total_mu = float(np.linalg.norm([part.mu for part in self.parts]))
         if not total_mu <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {total_mu:.4g} of {self.mu:.4g} together")
@@ -186,6 +198,7 @@ class ComposedMoments:
                 program asks for more than its parts, each once and in their order. What an account
                 was charged stays: earlier parts have been answered.
         """
+        self._require_parts()
         lengths: list[Array] = []
         parts = iter(self.parts)
 
@@ -293,7 +306,12 @@ class ComposedMoments:
 
     @property
     def statement(self) -> PrivacyStatement:
-        """The privacy statement of a release."""
+        """The privacy statement of a release.
+
+        Raises:
+            NoGuarantee: as :meth:`check`.
+        """
+        self._require_parts()
         return PrivacyStatement.of(self, self.delta, self.mu)
 
     def check(self) -> None:
@@ -301,7 +319,9 @@ class ComposedMoments:
 
         Raises:
             InputError: as :attr:`matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`.
+            NoGuarantee: the parts do not give the guarantee.
         """
+        self._require_parts()
         for part in self.parts:
             for release in part.releases:
                 _ = release.rounding_factor

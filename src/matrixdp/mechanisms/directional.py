@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.equality import ByValue
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise import safe
@@ -25,7 +26,7 @@ from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondM
 
 
 @dataclass(frozen=True, eq=False)
-class DirectionalGaussian(Mechanism):
+class DirectionalGaussian(ByValue, Mechanism):
     """Gaussian noise with the smallest scale that is private for a given shape.
 
     Along the standard basis, direction i gets the share theta_i of the squared budget B^2, with

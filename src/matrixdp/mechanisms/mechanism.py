@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
+from matrixdp.equality import ByValue
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
@@ -107,14 +108,14 @@ def _change(query: Query) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def _epsilon(delta: float, mu: float) -> float:
+def epsilon_of(delta: float, mu: float) -> float:
     """Return the epsilon of mu-Gaussian DP; releases, and parts of them, often have the same mu."""
     return float(gaussian_dp.epsilon(delta, mu))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibratedMechanism(abc.ABC):
-    """A calibrated mechanism.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalibratedMechanism(ByValue, abc.ABC):
+    """A calibrated mechanism; two with the same fields are equal.
 
     Attributes:
         query: the query, with the public bounds of the calibration.
@@ -142,7 +143,7 @@ class CalibratedMechanism(abc.ABC):
     def from_mu(cls, mu: Mu | float, budget: Budget, **others: Any) -> Self:
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
-        actual = _epsilon(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
+        actual = epsilon_of(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
         others |= {"mu": value, "epsilon_delivered": actual, "epsilon_exact": exact}
         return cls(**budget._asdict(), **others)
 

@@ -123,7 +123,7 @@ class Part(NamedTuple):
         return max(release.numbers for release in self.releases)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Program(CalibratedMechanism):
     """A calibrated mechanism in several parts."""
 

@@ -7,24 +7,76 @@ such noise, has no bound here.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from matrixdp import library
 from matrixdp.checks import Array, InputError
+from matrixdp.mechanisms.mechanism import NoGuarantee, epsilon_of
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
+if TYPE_CHECKING:
+    from matrixdp.mechanisms.additive import AdditiveMechanism
+
 #: Relative tolerance of two numbers that are computed in two ways.
 ROUNDING = 1e-9
 
 #: No bound is proven.
 UNPROVEN = float("nan")
+
+
+def require(release: AdditiveMechanism) -> None:
+    """Check what a release states against what its query and its noise prove.
+
+    All real releases and charges come this way, each time anew: a field may have been changed since
+    the calibration. Of noise or a query of another author nothing may be proven; the statement is
+    then as declared, and says so.
+
+    Raises:
+        NoGuarantee: the noise gives less than is stated, or nothing proves that it gives it.
+    """
+    query, noise = release.query, release.noise
+    remedy = "calibrate a mechanism, and change no field of what it returns"
+    if isinstance(noise, Noise) and noise.unit == safe.LAPLACE:
+        if release.mu is not None:
+            raise NoGuarantee(
+                f"the release states mu {release.mu:.4g}, and Laplace noise has none; {remedy}"
+            )
+        name, stated, proven = "epsilon", release.epsilon_delivered, size(query, noise)
+    else:
+        name, stated, proven = "mu", release.mu, mu(query, noise)
+        _require_epsilon(release, remedy)
+    if np.isnan(proven) and not release.of_library:
+        return
+    if np.isnan(proven):
+        raise NoGuarantee(
+            f"the release states {name} {stated:.4g}, and nothing proves it of its noise; {remedy}"
+        )
+    if stated is None or not proven <= stated * (1 + ROUNDING):
+        raise NoGuarantee(
+            f"the release states {name} {stated:.4g}, and its noise gives {proven:.4g}; {remedy}"
+        )
+
+
+def _require_epsilon(release: AdditiveMechanism, remedy: str) -> None:
+    """Check that Gaussian noise of the mu of a release delivers the epsilon that it states."""
+    if release.mu is None:
+        raise NoGuarantee(f"the noise is Gaussian and states no mu; {remedy}")
+    if not release.delta > 0:
+        raise NoGuarantee(f"delta is {release.delta:g}, and Gaussian noise needs one; {remedy}")
+    delivered = epsilon_of(float(release.delta), float(release.mu))
+    if not delivered <= release.epsilon_delivered * (1 + ROUNDING) + 1e-11:
+        raise NoGuarantee(
+            f"the release states that it delivers epsilon {release.epsilon_delivered:.4g}, and its "
+            f"mu gives {delivered:.4g} at delta {release.delta:g}; {remedy}"
+        )
 
 
 def owned(query: Query, noise: Noise | NoiseDistribution | None = None) -> bool:
@@ -55,18 +107,6 @@ def mu(query: Query, noise: Noise | NoiseDistribution) -> float:
         return UNPROVEN
 
 
-def part_mu(query: Query, noise: Noise | NoiseDistribution) -> float:
-    """Return an upper bound on the mu of a part of a composed release, or NaN as :func:`mu`.
-
-    Its mean may be one of other numbers than the domain's, as of records by length: the l2
-    sensitivity over the least deviation is a bound for all.
-    """
-    if isinstance(query, MeanQuery) and isinstance(noise, Noise) and owned(query, noise):
-        normal = noise.unit == safe.NORMAL and not noise.symmetric
-        return query.l2_sensitivity / float(np.min(noise.size)) if normal else UNPROVEN
-    return mu(query, noise)
-
-
 def _normal(query: Query, noise: Noise) -> float:
     """Return mu of independent normal numbers, by the least size of a row.
 
@@ -77,16 +117,39 @@ def _normal(query: Query, noise: Noise) -> float:
     """
     if noise.unit != safe.NORMAL:
         return UNPROVEN
-    if not isinstance(query, SecondMomentQuery):
-        if noise.symmetric:
-            return UNPROVEN
-        return query.directional_mu(np.min(noise.size, axis=1) ** 2, noise.basis).value
-    if not noise.symmetric:
+    if isinstance(query, SecondMomentQuery) and not noise.symmetric:
         return query.l2_sensitivity / float(np.min(noise.size))
+    basis = None if noise.basis is None else noise.basis.tobytes()
+    if not isinstance(query, SecondMomentQuery):
+        sizes = np.min(noise.size, axis=1)
+        return UNPROVEN if noise.symmetric else _rows_mu(query, sizes.tobytes(), basis)
     roots, off = _proportions(noise)
-    largest = query.directional_mu(roots**2, noise.basis).value
+    return _moments_mu(query, roots.tobytes(), off, basis)
+
+
+# The keys of these are values alone, so that a changed field makes another one.
+@functools.lru_cache(maxsize=64)
+def _rows_mu(query: Query, sizes: bytes, basis: bytes | None) -> float:
+    """Return mu of independent rows of normal numbers, with a size for each."""
+    return query.directional_mu(np.frombuffer(sizes) ** 2, _matrix(basis)).value
+
+
+def _matrix(basis: bytes | None) -> Array | None:
+    if basis is None:
+        return None
+    entries = np.frombuffer(basis)
+    return entries.reshape(2 * (round(np.sqrt(entries.size)),))
+
+
+@functools.lru_cache(maxsize=64)
+def _moments_mu(
+    query: SecondMomentQuery, proportions: bytes, off: float, basis: bytes | None
+) -> float:
+    """Return mu of symmetric normal noise, by :func:`_proportions`."""
+    roots = np.frombuffer(proportions)
+    largest = query.directional_mu(roots**2, _matrix(basis)).value
     bound = largest * max(1.0, np.sqrt(0.5) / off)
-    scaled = None if noise.basis is not None else _over(query, roots)
+    scaled = None if basis is not None else _over(query, roots)
     return float(bound if scaled is None else min(bound, _triangle(scaled, off)))
 
 
@@ -106,7 +169,11 @@ def _over(query: Query, sizes: Array) -> Any:
     if not isinstance(query.domain, Box):
         return None
     sides = (np.divide(side, sizes) for side in (query.domain.lower, query.domain.upper))
-    return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+    try:
+        return replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+    except InputError:
+        # Beyond the limits of a domain, where columns are of very unlike sizes.
+        return None
 
 
 def _triangle(query: SecondMomentQuery, off: float) -> float:
@@ -144,15 +211,27 @@ def _laplace(query: Query, noise: Noise) -> float:
     moments = isinstance(query, SecondMomentQuery)
     if noise.unit != safe.LAPLACE or (noise.symmetric and not moments):
         return UNPROVEN
-    least = np.min(noise.size)
-    if not isinstance(query, SecondMomentQuery) or not noise.symmetric:
-        bound = query.l1_sensitivity / least
-        # Of another query than these two the domain does not decide the change.
-        plain = type(query) in (RecordsQuery, MeanQuery)
-        scaled = _over(query, np.min(noise.size, axis=1)) if plain else None
-        return float(bound if scaled is None else min(bound, scaled.l1_sensitivity))
-    roots, off = _proportions(noise)
-    bound, scaled = query.triangle_l1_sensitivity / least, _over(query, roots)
+    if isinstance(query, SecondMomentQuery) and noise.symmetric:
+        roots, off = _proportions(noise)
+        return _moments_size(query, roots.tobytes(), off, float(np.min(noise.size)))
+    return _rows_size(query, np.min(noise.size, axis=1).tobytes())
+
+
+@functools.lru_cache(maxsize=64)
+def _rows_size(query: Query, sizes: bytes) -> float:
+    """Return the size of the largest change over independent rows, with a size for each."""
+    rows = np.frombuffer(sizes)
+    bound = query.l1_sensitivity / float(rows.min())
+    # Of another query than these two the domain does not decide the change.
+    plain = type(query) in (RecordsQuery, MeanQuery)
+    scaled = _over(query, rows) if plain else None
+    return float(bound if scaled is None else min(bound, scaled.l1_sensitivity))
+
+
+@functools.lru_cache(maxsize=64)
+def _moments_size(query: SecondMomentQuery, proportions: bytes, off: float, least: float) -> float:
+    """Return the size of the largest change under symmetric noise, by :func:`_proportions`."""
+    bound, scaled = query.triangle_l1_sensitivity / least, _over(query, np.frombuffer(proportions))
     if scaled is None:
         return float(bound)
     return float(min(bound, scaled.triangle_l1_sensitivity / min(1.0, off)))

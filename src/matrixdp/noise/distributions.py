@@ -14,10 +14,11 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
+from matrixdp.equality import ByValue
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseDistribution(abc.ABC):
+class NoiseDistribution(ByValue, abc.ABC):
     """Distribution of noise that does not depend on the value; a draw has the shape (m, n)."""
 
     shape: tuple[int, int]

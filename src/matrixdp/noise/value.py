@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.equality import ByValue
 from matrixdp.noise import safe
 
 #: Variance of a number of unit scale.
@@ -17,7 +18,7 @@ VARIANCE = {safe.NORMAL: 1.0, safe.LAPLACE: 2.0}
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class Noise(ByValue):
     """Noise W (S o N), or symmetric noise W (S o N) W^T, of independent numbers N.
 
     Args:

@@ -146,8 +146,8 @@ class Account:
                 f"{location.path} is not there; state the epsilon and delta of all releases "
                 'together, of a release as total={"epsilon": 2, "delta": 1e-5}'
             )
-        # The releases that the file had when it was last read; None before it exists.
-        self._seen = None if stored is None else _requests(stored)
+        # The charges that the file had when it was last read; None before it exists.
+        self._seen = None if stored is None else stored["releases"]
         self._lock = threading.Lock()
 
     def _location(self) -> storage.AccountFile:
@@ -175,7 +175,7 @@ class Account:
         Raises:
             InputError: the file has vanished, its total has changed, or it lacks releases.
         """
-        # Before the file is read: meanwhile another thread may see more releases.
+        # Before the file is read: meanwhile another thread may see more charges.
         seen, stored = self._seen, storage.read(path)
         if stored is None and seen is not None:
             raise InputError(
@@ -184,21 +184,21 @@ class Account:
         if stored is None:
             return self._first
         ledger.check_terms(path, stored, *ledger.terms(self._first))
-        requests = _requests(stored)
-        if seen and requests[: len(seen)] != seen:
+        charges = stored["releases"]
+        if seen and charges[: len(seen)] != seen:
             raise InputError(
                 f"{path} lacks releases that it had; restore its newest copy, as this one forgets "
                 "what is spent"
             )
-        self._see(requests)
+        self._see(charges)
         return stored
 
-    def _see(self, requests: list[str]) -> None:
-        """Note the releases of the file; a thread that was overtaken must not forget later ones."""
+    def _see(self, charges: list[dict[str, Any]]) -> None:
+        """Note the charges of the file; a thread that was overtaken must not forget later ones."""
         with self._lock:
             seen = self._seen or []
-            if requests[: len(seen)] == seen:
-                self._seen = requests
+            if charges[: len(seen)] == seen:
+                self._seen = [*charges]
 
     @property
     def path(self) -> Path:
@@ -274,7 +274,7 @@ class Account:
             InputError: the lock of :meth:`open` was deleted, and others may spend meanwhile.
         """
         storage.charge(location, after)
-        self._see(_requests(after))
+        self._see(after["releases"])
 
     def events(self) -> dict[str, Any]:
         """Return all charges as events of dp_accounting, which need not be installed.
@@ -357,8 +357,3 @@ class Account:
     def __repr__(self) -> str:
         total = ledger.phrase(self._first["total"])
         return f"Account(epsilon {self.spent:.4g} spent of {total})"
-
-
-def _requests(account: ledger.Account) -> list[str]:
-    """Return the requests of an account's releases, in their order."""
-    return [release["request"] for release in account["releases"]]

@@ -244,10 +244,16 @@ def _charge(stored: Mapping[str, Any]) -> dict[str, Any]:
     # The answer to what Python spends by itself is stored nowhere.
     if answer or not request.startswith(ledger.PYTHON):
         Path("account").with_name(answer)
+    mu = checks.positive(mu=stored["mu"])
+    if pure is not None:
+        pure = checks.positive(pure_epsilon=pure)
+        # 0.1.0 rounded the mu of a small epsilon otherwise.
+        if not mu >= ledger.pure_mu(pure) * (1 - 1e-9) - 1e-14:
+            raise ValueError(f"a charge of the pure epsilon {pure:g} has mu {mu:g}, which is less")
     return {
         **stored,
-        "mu": checks.positive(mu=stored["mu"]),
-        "pure_epsilon": None if pure is None else checks.positive(pure_epsilon=pure),
+        "mu": mu,
+        "pure_epsilon": pure,
         "numbers": checks.count(numbers=stored["numbers"]),
     }
 

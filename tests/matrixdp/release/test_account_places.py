@@ -329,6 +329,22 @@ def test_a_restored_account_is_refused_by_who_saw_more(folder):
     assert mdp.Account(path).spent == 0.5
 
 
+@pytest.mark.parametrize("change", [{"pure_epsilon": 0.25}, {"numbers": 1}, {"label": "another"}])
+def test_a_charge_that_was_changed_is_refused_by_who_saw_it(folder, change):
+    path = folder / "home" / NAME
+    account = mdp.Account(path, **TOTAL)
+    account.spend(HALF, "one")
+    stored = json.loads(path.read_text())
+    path.write_text(json.dumps(stored))
+    account.spend(HALF, "two")
+    stored = json.loads(path.read_text())
+    stored["releases"][0].update(change)
+    path.write_text(json.dumps(stored))
+    for look in (lambda: account.spend(HALF), lambda: account.spent):
+        with pytest.raises(mdp.InputError, match="lacks releases that it had; restore its newest"):
+            look()
+
+
 def spend_in_pool(account):
     try:
         account.spend(HALF)

@@ -124,7 +124,7 @@ def test_to_mix_both_at_will_would_exceed_delta():
 
 def pure(epsilon):
     """Return the charge of a pure release of one number, as 0.1.0 writes it too."""
-    return {"mu": ledger._pure_mu(epsilon), "pure_epsilon": epsilon, "numbers": 1}
+    return {"mu": ledger.pure_mu(epsilon), "pure_epsilon": epsilon, "numbers": 1}
 
 
 def spent(total, *epsilons):

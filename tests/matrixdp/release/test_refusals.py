@@ -201,6 +201,7 @@ STORED = [
     ("answer", {"rows": [["age", 0, 1]]}, "it is not as it was stored"),
     *(("charge", {"answer": name}, "is no account of releases") for name in ("", ".", "a/b", None)),
     *(("charge", {key: 0}, f"{key} is 0; it must be") for key in ("mu", "pure_epsilon", "numbers")),
+    ("charge", {"pure_epsilon": 1.0, "mu": 1.23}, "pure epsilon 1 has mu 1.23, which is less"),
     ("charge", {"label": "\ud800"}, "is no account of releases"),
     ("charge", {"request": None, "answer": ""}, "is no account of releases"),
     ("total", {"neighbours": "none"}, "neighbours is 'none'"),
