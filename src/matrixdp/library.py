@@ -78,7 +78,8 @@ def plain(thing: object) -> bool:
         return thing.dtype.kind in "biuf"
     if cls is tuple or cls is list or cls is frozenset:
         # Mostly of floats, which are many.
-        return all(type(one) is float for one in thing) or all(map(plain, thing))  # type: ignore[call-overload]
+        entries: Iterable[object] = thing  # type: ignore[assignment]
+        return all(type(one) is float for one in entries) or all(map(plain, entries))
     return owns(thing) and all(map(plain, vars(thing).values()))
 
 

@@ -39,6 +39,9 @@ UNAUDITED = "; declared by its class, not audited: see mdp.audit"
 #: Largest delta that safe noise may add to a pure guarantee.
 PURE = 1e-6
 
+#: A delta over the part of it that safe noise may take, where an account reserves a hundredth.
+_WITH_RESERVE = 110
+
 
 class Budget(NamedTuple):
     """(epsilon, delta) of a whole release, which may have several parts."""
@@ -85,15 +88,17 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     """
     total, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
     if not spare < total:
-        needs, larger = f"needs {spare:.2g}", "a larger delta, or "
-        if spare >= 1:
-            needs, larger = "needs more than any", ""
-        most = safe.largest_epsilon(total, numbers)
-        smaller = f"an epsilon of at most {most:g}" if most else "a smaller epsilon"
+        needs = f"needs {spare:.2g}" if spare < 1 else "needs more than any"
+        # For this noise an account reserves a hundredth of delta, and no more than a pure one has.
+        enough, most = spare * _WITH_RESERVE, safe.largest_epsilon(total / _WITH_RESERVE, numbers)
+        works = delta > 0 and enough <= 100 * PURE
+        remedies = [f"a delta of at least {enough:.2g}"] * works
+        remedies += [f"an epsilon of at most {most:g}"] * (most > 0)
+        remedy = f"give {' or '.join(remedies)}" if remedies else "release fewer numbers"
         raise InputError(
             f"delta is {delta:g}; safe noise on {checks.plural(numbers, 'number')} alone {needs} "
             f"at epsilon {epsilon:g}, as e^epsilon multiplies its distance from the ideal law, so "
-            f"give {larger}{smaller}"
+            f"{remedy}"
         )
     return total - spare
 

@@ -51,22 +51,21 @@ def require(release: AdditiveMechanism) -> None:
             )
         name, stated, proven = "epsilon", release.epsilon_delivered, size(query, noise)
     else:
-        name, stated, proven = "mu", release.mu, mu(query, noise)
-        _require_epsilon(release, remedy)
+        name, stated, proven = "mu", _stated_mu(release, remedy), mu(query, noise)
     if np.isnan(proven) and not release.of_library:
         return
     if np.isnan(proven):
         raise NoGuarantee(
             f"the release states {name} {stated:.4g}, and nothing proves it of its noise; {remedy}"
         )
-    if stated is None or not proven <= stated * (1 + ROUNDING):
+    if not proven <= stated * (1 + ROUNDING):
         raise NoGuarantee(
             f"the release states {name} {stated:.4g}, and its noise gives {proven:.4g}; {remedy}"
         )
 
 
-def _require_epsilon(release: AdditiveMechanism, remedy: str) -> None:
-    """Check that Gaussian noise of the mu of a release delivers the epsilon that it states."""
+def _stated_mu(release: AdditiveMechanism, remedy: str) -> float:
+    """Return the mu that a release states, which must deliver the epsilon that it states."""
     if release.mu is None:
         raise NoGuarantee(f"the noise is Gaussian and states no mu; {remedy}")
     if not release.delta > 0:
@@ -77,6 +76,7 @@ def _require_epsilon(release: AdditiveMechanism, remedy: str) -> None:
             f"the release states that it delivers epsilon {release.epsilon_delivered:.4g}, and its "
             f"mu gives {delivered:.4g} at delta {release.delta:g}; {remedy}"
         )
+    return release.mu
 
 
 def owned(query: Query, noise: Noise | NoiseDistribution | None = None) -> bool:

@@ -98,10 +98,20 @@ def _usable(spec: Specification) -> float:
 
 def by_noise(spec: Specification) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
-    name = spec.output.mechanism
+    name, delta = spec.output.mechanism, _usable(spec)
     if not spec.delta and name not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {name} needs one; state a delta, or take laplace")
-    delta = _usable(spec)
+    try:
+        return _by_noise(spec, delta)
+    except InputError:
+        # Where it is too small itself, name the delta that is stated, not what is left of it.
+        if delta < spec.delta:
+            _by_noise(spec, spec.delta)
+        raise
+
+
+def _by_noise(spec: Specification, delta: float) -> list[Option]:
+    """Return :func:`by_noise` at the delta that the account leaves for the release."""
     if isinstance(spec.output, Bounds):
         ranking = _of_bounds(spec, delta)
     elif spec.output.mechanism == CLIPPED:

@@ -301,7 +301,11 @@ def excess(account: Account) -> str:
         return ""
     if math.isfinite(epsilon):
         spent = _beyond(epsilon, total["epsilon"])
-        return f"epsilon {spent} would be spent of {_text(total['epsilon'])}"
+        kinds = {bool(release["pure_epsilon"]) for release in account["releases"]}
+        return f"epsilon {spent} would be spent of {_text(total['epsilon'])}" + (
+            ", as a pure release counts far more beside one with a delta, but in an account that "
+            "was begun with pure=, a part of epsilon for pure ones"
+        ) * (len(kinds) == 2 and not total["pure"])
     if not total["delta"]:
         return "a release with a delta does not fit a total with delta = 0"
     pure = (release["pure_epsilon"] or 0.0 for release in account["releases"])
@@ -404,7 +408,7 @@ def summary(account: Account) -> list[str]:
         if not room and not total["pure"] and any(release["pure_epsilon"] for release in releases):
             lines.append(
                 "  as pure releases count far more beside one with a delta; a new account can "
-                "reserve a part of epsilon for them: total.pure"
+                "reserve a part of epsilon for them: pure= of mdp.Account"
             )
     lines.append(f"left: a pure release of epsilon {_below(facts['left_pure_epsilon'])}")
     return lines

@@ -91,7 +91,11 @@ def test_pure_releases_add_up_beside_others_only_where_that_was_reserved():
     pure, other = calibrated(ONE, mdp.Laplace(), 0.5), calibrated(epsilon=0.5)
     total = {"epsilon": 1.1, "delta": 1.1e-6}
     assert not ledger.excess(account(pure, **total))
-    assert "would be spent of 1.1" in ledger.excess(account(pure, other, **total))
+    mixed = ledger.excess(account(pure, other, **total))
+    assert "would be spent of 1.1, as a pure release counts far more beside one with a" in mixed
+    assert "begun with pure=" in mixed
+    for alone in (account(*[other] * 20, **total), account(*[pure] * 3, **total)):
+        assert ledger.excess(alone).endswith("would be spent of 1.1")
     total["pure"] = 0.55
     assert not ledger.excess(account(other, pure, **total))
     less = calibrated(ONE, mdp.Laplace(), 0.1)

@@ -138,3 +138,34 @@ def test_releases_that_share_a_total_beside_earlier_ones_are_sent_to_files_of_th
     assert len(books(folder)["releases"]) == 1
     for keys in several:
         assert run(folder, keys["query"], epsilon=1.0, total=TOTAL, insist=True, **keys) == 0
+
+
+@pytest.mark.parametrize("query", ["mean", "covariance"])
+@pytest.mark.parametrize("mechanism", ["gaussian", "recommend", "clipped"])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(1, 1e-15), (1, 2.0**-60), (0.01, 1e-18), (20, 1e-6), (30, 1e-6), (25, 0)],
+)
+def test_what_a_refusal_of_a_tiny_delta_proposes_works(query, mechanism, epsilon, delta):
+    if (query, mechanism) == ("mean", "clipped") or (not delta and mechanism != "recommend"):
+        return
+
+    def refusal(epsilon, delta):
+        request = {"query": query, "bounds": (0, 1), "missing": "refuse", "mechanism": mechanism}
+        budget = {"epsilon": epsilon, "delta": delta, "even_if_useless": True}
+        try:
+            mdp.make_release(np.full((400, 2), 0.5), **request, **budget)
+        except mdp.InputError as error:
+            return str(error)
+        return ""
+
+    said = refusal(epsilon, delta)
+    assert said.startswith(f"delta is {delta:g}; safe noise on ")
+    deltas = re.findall(r"a delta of at least (\S+?)(?:;| or|$)", said)
+    epsilons = re.findall(r"an epsilon of at most (\S+?)(?:;|$)", said)
+    assert deltas or epsilons
+    assert "smaller epsilon" not in said
+    for works in deltas:
+        assert not refusal(epsilon, float(works))
+    for works in epsilons:
+        assert not refusal(float(works), delta)
