@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.noise.value import mirror_upper
 
 #: Index of the constant among the columns.
 CONSTANT = -2
@@ -76,11 +77,13 @@ def unprojected(moments: Array, *, weighted: bool = False) -> MeanCovariance:
 
 
 def positive(matrices: Array) -> Array:
-    """Return the nearest positive semi-definite matrices in the Frobenius norm, (..., m, m)."""
+    """Return the nearest positive semi-definite matrices in the Frobenius norm, (..., m, m).
+
+    Each equals its transpose to the last bit, which a product of matrices does not.
+    """
     values, vectors = np.linalg.eigh(matrices)
     scaled = vectors * np.maximum(values, 0)[..., None, :]
-    projected: Array = scaled @ np.swapaxes(vectors, -1, -2)
-    return projected
+    return mirror_upper(scaled @ np.swapaxes(vectors, -1, -2))
 
 
 def regression(estimate: MeanCovariance, ridge: float | Array) -> tuple[Array, Array]:

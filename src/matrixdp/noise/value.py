@@ -102,7 +102,8 @@ class Noise(ByValue):
         if self.basis is None:
             return z
         z = self.basis @ z
-        return np.asarray(z @ self.basis.T if self.symmetric else z)
+        # A product of matrices is symmetric to rounding alone.
+        return mirror_upper(z @ self.basis.T) if self.symmetric else np.asarray(z)
 
     def largest(self, z: Array) -> Array:
         """Return bounds (k,) on the whitened entries of noise with |Z| <= z entrywise, (m, n)."""

@@ -1,10 +1,13 @@
 """Answers from the command line and from Python: what must not change them, and what must."""
 
+import functools
+
 import harness
 import numpy as np
 import pytest
 
 import matrixdp as mdp
+from matrixdp.mechanisms import moments
 from matrixdp.release.outputs import OUTPUTS
 
 CENTRED = ["mean", "covariance", "components", "regression"]
@@ -148,6 +151,66 @@ def test_covariance_is_that_of_numpy_and_positive(answer):
     scaled = matrix / np.outer(UPPER - LOWER, UPPER - LOWER)
     assert (np.linalg.eigvalsh(scaled) >= -1e-12).all()
     assert all(low <= noisy[name, "mean"] <= high for name, low, high in sides)
+
+
+#: Columns of unequal units, and what answers with a matrix that is symmetric by its kind.
+MIXED = np.random.default_rng(1).uniform(0, 1, (2000, 4)) * [120, 2e5, 30, 1]
+SIDES = [(0, 120), (0, 2e5), (0, 30), (0, 1)]
+PAID = {"bounds": SIDES, "epsilon": 3, "delta": 1e-6, "even_if_useless": True}
+TURN = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+
+
+def released(query, mechanism):
+    made = mdp.make_release(MIXED, query=query, mechanism=mechanism, missing="refuse", **PAID)
+    raw = made.details.get("raw_covariance", {})
+    matrices = [np.asarray(made.answer)[:, -4:], [[*row.values()] for row in raw.values()]]
+    return [np.array(matrix) for matrix in matrices if len(matrix)]
+
+
+def fitted(mechanism):
+    pytest.importorskip("sklearn")
+    fit = mdp.Covariance(**PAID, mechanism=mechanism).fit(MIXED)
+    return [fit.covariance_, fit.raw_covariance_]
+
+
+def turned():
+    query = mdp.SecondMomentQuery(mdp.Box.cube(4, 0.0, 1.0), 2000)
+    directional = mdp.DirectionalGaussian(directions=TURN)
+    calibrated = directional.calibrate(query, epsilon=3, delta=1e-6)
+    return [calibrated.release(MIXED / MIXED.max(axis=0))]
+
+
+def stack():
+    noise = np.random.default_rng().standard_normal((5, 4, 4))
+    return [*moments.positive(noise + np.swapaxes(noise, 1, 2))]
+
+
+ADDITIVE = ("laplace", "gaussian", "analyze_gauss")
+SYMMETRIC = {
+    **{
+        f"{query} {mechanism}": functools.partial(released, query, mechanism)
+        for query in ("covariance", "second_moments")
+        for mechanism in (*ADDITIVE, "clipped")
+    },
+    **{f"fit {name}": functools.partial(fitted, name) for name in ("gaussian", "clipped")},
+    "along directions": turned,
+    "stack": stack,
+}
+
+
+@pytest.mark.parametrize("door", SYMMETRIC)
+def test_a_symmetric_answer_equals_its_transpose(door):
+    for _ in range(5):
+        assert all(np.array_equal(matrix, matrix.T) for matrix in SYMMETRIC[door]())
+
+
+@pytest.mark.parametrize("door", ["covariance gaussian", "fit clipped", "stack"])
+def test_a_product_of_matrices_alone_is_symmetric_to_rounding(door, monkeypatch):
+    """The control: nothing else makes these answers equal their transposes."""
+    monkeypatch.setattr(moments, "mirror_upper", lambda stack: stack)
+    matrices = [matrix for _ in range(5) for matrix in SYMMETRIC[door]()]
+    assert not all(np.array_equal(matrix, matrix.T) for matrix in matrices)
+    assert all(np.allclose(m, m.T, rtol=1e-9, atol=1e-9 * abs(m).max()) for m in matrices)
 
 
 def test_components_are_those_of_scikit_learn(answer):
