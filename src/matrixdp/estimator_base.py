@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from matrixdp import checks, docs
-from matrixdp.checks import Array, InputError
-from matrixdp.privacy import exact_sums
+from matrixdp.checks import Array, InputError, why
+from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Box
-from matrixdp.release import bounds, compositions, ledger, receipt
+from matrixdp.release import bounds, compositions, durable, ledger, receipt
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
-from matrixdp.release.fits import OneFit as _OneFit
-from matrixdp.release.fits import warn_of_selection, warn_of_weakness, without_values
+from matrixdp.release.compositions import Draw, Reader
+from matrixdp.release.fits import OneFit, evaluated, warn_of_selection, warn_of_weakness
 from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import RECOMMENDED
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.plans import Plan, plan, retried
+from matrixdp.release.plans import Plan, answer_notes, plan, retried
 from matrixdp.release.specification import Specification
+
+T = TypeVar("T")
 
 #: Parameters that every output has.
 _SHARED = ("mechanism", "per_person", "max_norm")
+
+#: Ends of messages on X or y that holds no numbers, and that is no table: scikit-learn's own words.
+NO_TEXT = "each argument must be no string, but a real number"
+TABLE = "no table. Reshape your data: one record per row"
 
 
 class _NoProjections(InputError, AttributeError):
@@ -71,7 +79,20 @@ class FitAlone:
         )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def estimator(cls: type[T]) -> type[T]:
+    """Return a class of parameters as a dataclass, whose copies by ``replace`` share its one fit.
+
+    The fit is an argument that no signature and no parameter of scikit-learn shows.
+    """
+    cls = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    signature = inspect.signature(cls.__init__)
+    shown = [part for name, part in signature.parameters.items() if name != "_one_fit"]
+    cls.__init__.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    return cls
+
+
+@estimator
 class Private(BaseEstimator):
     """Base of the estimators: each ``fit`` makes one release of second moments.
 
@@ -136,6 +157,8 @@ class Private(BaseEstimator):
     missing: str | None = None
     max_norm: float | None = None
     even_if_useless: bool = False
+    # It begins in the process that makes the estimator.
+    _one_fit: OneFit = field(default_factory=OneFit)
 
     #: The check of each parameter but the bounds, which columns decide on: that of a specification
     #: where it has the key. All pass before anything is spent; each returns what a fit uses.
@@ -151,10 +174,6 @@ class Private(BaseEstimator):
         super().__init_subclass__(**options)
         docs.inherit_arguments(cls, Private)
 
-    def __post_init__(self) -> None:
-        # Clones and copies share it; it begins in the process that makes the estimator.
-        self._one_fit = _OneFit()
-
     def __sklearn_clone__(self) -> Self:
         # Searches and cross-validation clone what they score; their scores are exact.
         warn_of_selection(type(self).__name__)
@@ -164,42 +183,90 @@ class Private(BaseEstimator):
 
     def _checked(self) -> dict[str, Any]:
         """Return the parameters by name, as their checks return them."""
+        # Also in another process than that of the clone, before anything is spent.
+        warn_of_selection(type(self).__name__)
         return {
             name: check(**{name: getattr(self, name)}) for name, check in self._parameters.items()
         }
 
     def _release(
-        self, name: str, rows: Array, box: Box, parameters: Mapping[str, Any], **line: Any
-    ) -> tuple[Output, Noisy]:
-        """Plan, charge and draw a release of rows (n, m), as every door does.
+        self,
+        name: str,
+        records: Records,
+        groups: ArrayLike | None,
+        parameters: Mapping[str, Any],
+        target: tuple[Array, tuple[float, float]] | None = None,
+        **keys: Any,
+    ) -> Self:
+        """Plan, charge and draw a release of records, as every door does, and note its answer.
 
-        Returns:
-            What is read from the release, with the query of its mechanism, and its noisy value.
+        Nothing is written to the estimator before all that can refuse has passed.
+
+        Args:
+            name: of the output.
+            records: records X.
+            groups: whose records they are, (n,).
+            parameters: those of the estimator, checked.
+            target: y, (n,), and its public (lowest, highest).
+            keys: of the output alone.
 
         Raises:
             InputError: noise hides the answer, however much of their bounds columns fill.
         """
-        names = map(str, getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        columns, shared = (*names, "y")[: box.features], {key: parameters[key] for key in _SHARED}
-        output = OUTPUTS[name](columns=columns, box=box, records=len(rows), **shared, **line)
+        box = Box(*zip(*bounds.by_column(self.bounds, records.columns).values(), strict=True))
+        noted = {**records.attributes, "_box": box}
+        rows, names = records.rows, [*map(str, records.columns)]
+        if target is not None:
+            y, sides = target
+            check_consistent_length(rows, y)
+            rows, names = np.column_stack([rows, y]), [*names, "y"]
+            noted["_target_box"] = Box(*zip(sides, strict=True))
+            box = Box((*box.lower, sides[0]), (*box.upper, sides[1]))
+        rows = self._counted(self._of_groups(rows, groups, parameters), box)
+        for whole in evaluated(self):
+            # What is scored after the charge would be refused then.
+            self._check_missing(np.isnan(cells.numbers(whole, "records", NO_TEXT)))
+        shared = {key: parameters[key] for key in _SHARED}
+        output = OUTPUTS[name](columns=(*names,), box=box, records=len(rows), **shared, **keys)
         budget = {key: parameters[key] for key in ("epsilon", "delta")}
         spec = Specification(Path(), output, {}, total=None, fill=box.middle, **budget)
-        # A missing value that counts is the middle of its bounds.
-        filled = np.where(np.isnan(rows), box.middle, rows)
 
-        def attempt() -> tuple[Plan, Callable[[], Noisy]]:
+        def attempt() -> Callable[[], dict[str, Any]]:
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
-            scaled = partial(map, choice.output.scaled, [filled])
-            draw = compositions.prepare(choice.output, choice.release, scaled)
-            read = compositions.reader(choice.output, choice.release)
+            output, release = choice.output, choice.release
+            draw = compositions.prepare(output, release, partial(map, output.scaled, [rows]))
+            names = {"feature_names_in_"}
+
+            def describe(read: Reader, drawn: Draw) -> dict[str, Any]:
+                attributes = self._described(output, read(drawn))
+                names.update(attributes)
+                return attributes
+
+            compositions.rehearse(spec.name, output, release, describe)
+            read = compositions.reader(output, release)
             # Whoever makes errors of warnings pays for no fit that ends in one.
             warn_of_weakness(receipt.cautions(choice.spec))
-            self._spend(choice)
-            return choice, lambda: read(draw())
+            with durable.defer_signals():
+                self._spend(choice)
+                drawn = draw()
+                for name in names:
+                    # Of an earlier fit.
+                    self.__dict__.pop(name, None)
+                self.__dict__.update(noted, mechanism_=release, draw_=drawn)
+            return partial(describe, read, drawn)
 
-        choice, draw = retried(attempt)
-        self.mechanism_ = choice.release
-        return choice.output, draw()
+        self.__dict__.update(described(retried(attempt)))
+        return self
+
+    def _described(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        """Return the attributes that a fit reads from what it has drawn."""
+        details = output.described(noisy)
+        notes = answer_notes(output, details, most=len(output.columns))
+        return {**self._answer(output, noisy), "details_": details, "notes_": notes}
+
+    def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        """Return the attributes that a fit reads from a noisy value."""
+        raise NotImplementedError
 
     def _spend(self, choice: Plan) -> None:
         """Charge a fit to the account or count it, after checking that its noise can be drawn."""
@@ -209,37 +276,43 @@ class Private(BaseEstimator):
         ledger.check(choice.release)
         self._one_fit.spend(type(self).__name__)
 
-    def _box(self, X: ArrayLike, *more: tuple[float, float]) -> Box:
-        """Return the box of the bounds of X, and of ``more`` columns."""
-        # Labels of a data frame that are numbers are names too, not places.
-        columns: list[Any] = [*range(self.n_features_in_)]
-        if hasattr(self, "feature_names_in_"):
-            columns = [*map(str, self.feature_names_in_)]
-        elif exact_sums.is_frame(X):
-            columns = [*getattr(X, "columns", ())]
-        return Box(*zip(*bounds.by_column(self.bounds, columns).values(), *more, strict=True))
-
-    def _counting(
-        self, records: Array, groups: ArrayLike | None, parameters: Mapping[str, Any]
+    def _of_groups(
+        self, rows: Array, groups: ArrayLike | None, parameters: Mapping[str, Any]
     ) -> Array:
-        """Return the records that count, (k, m), NaN where a value is missing."""
+        """Return the records that count, (k, m)."""
         most = parameters["per_person"]
         if (groups is None) != (most is None):
             raise InputError(
                 f"per_person is {most} and groups are "
                 f"{'missing' if groups is None else 'given'}; give both, or neither"
             )
-        if groups is not None:
-            first = bound_contributions(groups, most)
-            check_consistent_length(records, first)
-            records = records[first]
-        if parameters["missing"] != MIDDLE and np.isnan(records).any():
+        if groups is None:
+            return rows
+        first = bound_contributions(groups, most)
+        check_consistent_length(rows, first)
+        return rows[first]
+
+    def _counted(self, rows: Array, box: Box) -> Array:
+        """Return rows (n, m) as they count, whoever reads them: ``fit``, ``predict`` or ``score``.
+
+        A missing value is the middle of its bounds, an infinite one the bound. ``fit`` alone clips
+        finite values, too: a line goes on beyond the bounds.
+
+        Raises:
+            InputError: a value is missing, and no parameter says what it becomes.
+        """
+        lacks = np.isnan(rows)
+        self._check_missing(lacks)
+        filled = np.where(lacks, box.middle, rows)
+        return np.where(np.isinf(filled), np.clip(filled, box.lower, box.upper), filled)
+
+    def _check_missing(self, lacks: NDArray[np.bool]) -> None:
+        if self.missing != MIDDLE and lacks.any():
             raise InputError(
                 f"missing is {self.missing!r}, and a record of {type(self).__name__} lacks a value,"
                 f' which nothing replaces unstated; state missing="{MIDDLE}" for the middle'
                 " of its bounds, or put a public number there, and leave no record out"
             )
-        return records
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -248,33 +321,80 @@ class Private(BaseEstimator):
         return tags
 
 
-# A warning would show that a wider number is beyond float64.
-@np.errstate(all="ignore")
-def read(name: str, values: ArrayLike, check: Callable[[Any], Array]) -> Array:
-    """Return what a check makes of an array; error messages show no value of it."""
+def described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a fit reads of its draw; nothing raises, as the draw is paid for."""
     try:
-        return check(exact_sums.filled(values))
-    except (TypeError, ValueError, OverflowError) as error:
-        problem = without_values(error, values, name)
-    # Raise outside the handler: the error must not carry the original one, which shows values.
-    raise problem
+        return describe()
+    except Exception as error:
+        reason = why(error)
+    note = (
+        f"the description of this fit fails ({reason}), so that it has draw_ alone, which is what "
+        "was paid for: noisy moments of records minus the middle, over half the range"
+    )
+    return {"details_": {}, "notes_": [note]}
 
 
-def read_records(estimator: BaseEstimator, X: ArrayLike, reset: bool = True) -> Array:
-    """Return X as an array of floats (n, m)."""
-    bounds.check_names([one for one in getattr(X, "columns", ()) if isinstance(one, str | int)])
-    options: Any = {"dtype": np.float64, "ensure_all_finite": False, "reset": reset}
-    return read("X", X, lambda values: validate_data(estimator, values, **options))
+class Records(NamedTuple):
+    """Records as an estimator reads them.
+
+    Attributes:
+        rows: their numbers (n, m), NaN where they are missing.
+        columns: what bounds call the columns, m names or numbers from 0.
+        attributes: what a fit notes of the columns, as scikit-learn names it.
+    """
+
+    rows: Array
+    columns: list[Any]
+    attributes: dict[str, Any]
+
+
+def read_records(estimator: BaseEstimator, X: ArrayLike) -> Records:
+    """Return the records X of a fit, (n, m); the estimator stays as it is."""
+    # Names of columns are noted on a copy.
+    probe = copy.copy(estimator)
+    rows = read_rows(probe, X, reset=True)
+    names = ("n_features_in_", "feature_names_in_")
+    attributes = {name: getattr(probe, name) for name in names if hasattr(probe, name)}
+    # Labels of a data frame that are numbers are names too, not places.
+    labels = attributes.get("feature_names_in_", cells.labels(X) or range(rows.shape[1]))
+    texts = "feature_names_in_" in attributes
+    return Records(rows, [str(label) if texts else label for label in labels], attributes)
+
+
+def read_rows(estimator: BaseEstimator, X: ArrayLike, reset: bool = False) -> Array:
+    """Return records X, (n, m), in float64, NaN where they are missing.
+
+    Args:
+        estimator: whose columns they have; ``reset`` notes them anew.
+
+    Raises:
+        InputError: X is no table of numbers, or has other columns. No message shows a value.
+    """
+    labels = [label for label in cells.labels(X) if isinstance(label, str | int)]
+    bounds.check_names(labels)
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise InputError(
+            "X has names of columns of several types; make all of them texts, as by "
+            "X.columns.astype(str)"
+        )
+    rows = cells.numbers(X, "X", NO_TEXT)
+    if rows.ndim != 2:
+        kind = "a column and no table; give a data frame of records"
+        is_column = rows.ndim == 1 and hasattr(X, "to_frame")
+        raise InputError(f"X is {kind if is_column else TABLE}")
+    # Neither sees a value: the first one looks at names and at the number of columns alone.
+    validate_data(estimator, X if labels else rows, reset=reset, skip_check_array=True)
+    check_array(rows, ensure_all_finite=False, input_name="X", estimator=estimator)
+    return rows
 
 
 def read_target(estimator: BaseEstimator, y: ArrayLike) -> Array:
-    """Return y as an array of floats (n,)."""
+    """Return y as an array of floats (n,), NaN where it is missing."""
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None"
         )
-    options: Any = {"ensure_2d": False, "ensure_all_finite": False, "input_name": "y"}
-    target = read("y", y, lambda values: check_array(values, dtype=np.float64, **options))
+    target = cells.numbers(y, "y", NO_TEXT)
     if target.ndim == 2 and target.shape[1] == 1:
         sentence = "A column-vector y was passed when a 1d array was expected"
         warnings.warn(sentence, DataConversionWarning, stacklevel=3)

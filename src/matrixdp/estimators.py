@@ -8,29 +8,40 @@ installed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, RegressorMixin, TransformerMixin
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from matrixdp.estimator_base import FitAlone, Private, optional, read, read_records, read_target
+from matrixdp.estimator_base import (
+    NO_TEXT,
+    FitAlone,
+    Private,
+    estimator,
+    optional,
+    read_records,
+    read_rows,
+    read_target,
+)
+from matrixdp.privacy import cells
 from matrixdp.release import bounds
 
 # Annotations of inherited parameters are read here.
 from matrixdp.release.account import Account  # noqa: F401
 from matrixdp.release.bounds import BoundsLike  # noqa: F401
-from matrixdp.release.fits import warn_of_clipping, warn_of_doubts, warn_of_scores
+from matrixdp.release.fits import OneFit, warn_of_scores  # noqa: F401
 from matrixdp.release.keys import KEYS
-from matrixdp.release.outputs import Components, Regression
+from matrixdp.release.outputs import Output, Regression
 from matrixdp.release.outputs.components import spectrum
+from matrixdp.release.outputs.noisy import Noisy
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class Covariance(Private):
     """Mean and covariance from one private release; each ``fit`` spends epsilon and delta anew.
 
@@ -55,20 +66,21 @@ class Covariance(Private):
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
         parameters = self._checked()
-        records = self._counting(read_records(self, X), groups, parameters)
-        output, noisy = self._release("covariance", records, self._box(X), parameters)
-        half = output.half
-        self.raw_location_ = output.middle + noisy.estimate.mean * half
-        self.raw_covariance_ = noisy.value * np.outer(half, half)
-        answer = output.answer(noisy)
-        self.location_, self.covariance_ = answer[:, 0], answer[:, 1:]
-        self.eigenvalues_ = spectrum(self.covariance_)[0]
-        warn_of_doubts(output.doubts(noisy))
-        warn_of_clipping(noisy)
-        return self
+        return self._release("covariance", read_records(self, X), groups, parameters)
+
+    def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        answer, half = output.answer(noisy), output.half
+        covariance = answer[:, 1:]
+        return {
+            "raw_location_": output.middle + noisy.estimate.mean * half,
+            "raw_covariance_": noisy.value * np.outer(half, half),
+            "location_": answer[:, 0],
+            "covariance_": covariance,
+            "eigenvalues_": spectrum(covariance)[0],
+        }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Private):
     """Principal components from one private release; each ``fit`` spends epsilon and delta anew.
 
@@ -107,31 +119,31 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        parameters = self._checked()
-        records = self._counting(read_records(self, X), groups, parameters)
-        features = records.shape[1]
+        parameters, records = self._checked(), read_records(self, X)
+        features = records.rows.shape[1]
         number = parameters["n_components"] or features
         if number > features:
             raise InputError(f"n_components is {number}; it must be from 1 to {features}, or None")
-        output, noisy = self._release("components", records, self._box(X), parameters)
-        assert isinstance(output, Components)
-        output, self.half_ = replace(output, count=number), output.half
-        self.raw_mean_ = output.middle + noisy.estimate.mean * self.half_
-        self.mean_ = output.means(noisy.estimate.mean)
-        answer = output.answer(noisy)
-        self.explained_variance_, self.explained_variance_ratio_ = answer[:, 0], answer[:, 1]
-        self.components_ = answer[:, 2:]
-        warn_of_doubts(output.doubts(noisy))
-        warn_of_clipping(noisy)
-        return self
+        return self._release("components", records, groups, parameters, count=number)
+
+    def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        answer, mean = output.answer(noisy), noisy.estimate.mean
+        return {
+            "half_": output.half,
+            "raw_mean_": output.middle + mean * output.half,
+            "mean_": output.means(mean),
+            "explained_variance_": answer[:, 0],
+            "explained_variance_ratio_": answer[:, 1],
+            "components_": answer[:, 2:],
+        }
 
     def transform(self, X: ArrayLike) -> Array:
         """Return the coordinates of records X, (n, m), along the components: (n, n_components).
 
         No noise is added: coordinates of private records are private.
         """
-        check_is_fitted(self)
-        records = read_records(self, X, reset=False)
+        check_is_fitted(self, "components_")
+        records = self._counted(read_rows(self, X), self._box)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
 
@@ -141,8 +153,8 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         They are those of ``transform`` where all components are present, and otherwise the nearest
         ones in half ranges that the components reach. No noise is added.
         """
-        check_is_fitted(self)
-        coordinates = read("X", X, lambda values: np.asarray(values, dtype=np.float64))
+        check_is_fitted(self, "components_")
+        coordinates = cells.numbers(X, "X", NO_TEXT)
         checks.array(shape=(None, len(self.components_)), X=coordinates)
         records: Array = self.mean_ + coordinates @ self.components_ * self.half_
         return records
@@ -153,7 +165,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         return len(self.components_)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@estimator
 class PrivateRidge(RegressorMixin, Private):
     """Linear regression from one private release; each ``fit`` spends epsilon and delta anew.
 
@@ -196,20 +208,22 @@ class PrivateRidge(RegressorMixin, Private):
         """Release the regression of y, (n,), on X, (n, m)."""
         parameters = self._checked()
         records, target = read_records(self, X), read_target(self, y)
-        check_consistent_length(records, target)
-        rows = self._counting(np.column_stack([records, target]), groups, parameters)
-        box = self._box(X, bounds.pair(self.target_bounds, "target_bounds"))
+        pair = target, bounds.pair(self.target_bounds, "target_bounds")
         line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
-        output, noisy = self._release("regression", rows, box, parameters, **line)
+        return self._release("regression", records, groups, parameters, pair, **line)
+
+    def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
         assert isinstance(output, Regression)
         (answer,) = output.answer(noisy)
-        self.coef_, self.intercept_ = answer[:-1], float(answer[-1])
         errors = np.full(len(output.half), np.nan)
         if output.has_intervals:
             errors = output.standard_errors(noisy)
-        self.coef_std_, self.intercept_std_ = errors[:-1], float(errors[-1])
-        warn_of_doubts(output.doubts(noisy))
-        return self
+        return {
+            "coef_": answer[:-1],
+            "intercept_": float(answer[-1]),
+            "coef_std_": errors[:-1],
+            "intercept_std_": float(errors[-1]),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,9 +236,10 @@ class PrivateRidge(RegressorMixin, Private):
 
         No noise is added: predictions for private records are private.
         """
-        check_is_fitted(self)
-        predicted: Array = read_records(self, X, reset=False) @ self.coef_
-        return predicted + self.intercept_
+        check_is_fitted(self, "coef_")
+        records = self._counted(read_rows(self, X), self._box)
+        predicted: Array = records @ self.coef_ + self.intercept_
+        return predicted
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the R^2 of predictions for records X, as scikit-learn's regressors do.
@@ -232,5 +247,7 @@ class PrivateRidge(RegressorMixin, Private):
         No noise is added: the score of private records is private, and so is what is chosen by it.
         The first call of a process warns of this.
         """
+        check_is_fitted(self, "coef_")
         warn_of_scores(type(self).__name__)
-        return float(super().score(X, y, sample_weight))
+        target = self._counted(read_target(self, y)[:, None], self._target_box)[:, 0]
+        return float(super().score(X, target, sample_weight))

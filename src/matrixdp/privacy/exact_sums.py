@@ -14,17 +14,14 @@ of all that is computed from the sums.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
-from datetime import time
-from typing import Any
 
 import numpy as np
-from numpy.ma import MaskedArray
 from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Ball, Box, block_rows
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
@@ -45,8 +42,8 @@ _VALUES = (RecordsQuery.value, MeanQuery.value, PresentMeanQuery.value, SecondMo
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are first clipped to its public domain.
 
-    No entry that float64 holds causes an error or a warning. A missing one (NaN, or masked) counts
-    as the middle of its bounds, in a ball as 0, and an infinite one is clipped.
+    No number causes an error or a warning. A missing one (NaN, None, masked) counts as the middle
+    of its bounds, in a ball as 0, and an infinite one, or one beyond float64, is clipped.
 
     Args:
         query: identity, mean or second moments. Where the number of records is private, the value
@@ -89,25 +86,13 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     """Yield the records in blocks, within the domain.
 
     Raises:
-        InputError: a block is not of real numbers with m columns, such as one with a text or an
-            integer beyond float64: this tells of a record. Or there are not ``n_records``, if their
-            number is public.
+        InputError: a block is not of real numbers with m columns, see
+            :mod:`matrixdp.privacy.cells`: this tells of a record. Or there are not ``n_records``,
+            if their number is public.
     """
     count = 0
     for block in blocks:
-        try:
-            # A warning would show that a wider number is beyond float64.
-            with np.errstate(all="ignore"):
-                values = filled(block)
-                rows = None if _is_complex(values) else np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            rows = None
-        if rows is None:
-            # Raise outside the handler, whose error shows a value.
-            raise InputError(
-                f"records are no array of real numbers ({obstacle(block, count)}); give numbers "
-                "alone, one record per row"
-            )
+        rows = cells.numbers(block, "the array of records", first=count + 1)
         if rows.ndim != 2 or rows.shape[1] != query.features:
             raise InputError(
                 f"records have shape {rows.shape}; give one record per row, with "
@@ -122,127 +107,6 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
             f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"
         )
-
-
-def filled(values: Any) -> Any:
-    """Return values with NaN in place of masked ones, which numpy would read as numbers.
-
-    Raises:
-        TypeError: they are dates or texts, which numpy would read as numbers too, or numpy reads
-            nothing of them.
-    """
-    if _kind(values) in ("m", "M"):
-        raise TypeError("dates are no numbers")
-    if checks.has_text(_read(values)):
-        raise TypeError("texts are no numbers")
-    if isinstance(values, list | tuple) and any(isinstance(value, MaskedArray) for value in values):
-        values = np.ma.array(values)
-    if not isinstance(values, MaskedArray):
-        return values
-    return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
-
-
-def _read(values: Any, dtype: Any = None) -> Any:
-    """Return the array that numpy makes of values.
-
-    Raises:
-        TypeError, ValueError: it makes none. Errors of other packages become a TypeError.
-    """
-    try:
-        return np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError):
-        raise
-    except Exception:
-        problem = TypeError("numpy does not read it")
-    # Raise outside the handler, whose error may show a value.
-    raise problem
-
-
-def _kind(values: Any) -> str:
-    """Return numpy's letter for dates, times, durations or complex numbers of an array or a frame.
-
-    A list has such a letter where numpy would read all of it as dates. Otherwise nothing.
-    """
-    if isinstance(values, list | tuple):
-        with contextlib.suppress(ValueError):
-            # Rows of several lengths raise it.
-            kind = np.asarray(values).dtype.kind
-            return kind if kind in ("m", "M") else ""
-        return ""
-    types = [*values.dtypes] if is_frame(values) else [getattr(values, "dtype", None)]
-    if not all(hasattr(entry, "kind") for entry in types):
-        # Types that are not numpy's or pandas': what numpy makes of each column.
-        parts = [values[name] for name in values.columns] if is_frame(values) else [values]
-        try:
-            arrays = [_read(part) for part in parts]
-        except np.exceptions.DTypePromotionError:
-            # Of numbers and dates together it makes nothing.
-            return "M"
-        objects = (entry for array in arrays if array.dtype.kind == "O" for entry in array.flat)
-        if any(isinstance(entry, time) for entry in objects):
-            # Times of a day, of which polars makes whole numbers beside a column of numbers.
-            return "M"
-        types = [array.dtype for array in arrays]
-    kinds = [getattr(entry, "kind", "") for entry in types]
-    return next((kind for kind in kinds if kind in ("c", "m", "M")), "")
-
-
-def is_frame(values: Any) -> bool:
-    """Return whether values have labels of columns; ``columns`` of other tables hold records."""
-    return hasattr(values, "columns") and hasattr(values, "dtypes")
-
-
-def obstacle(values: Any, before: int = 0) -> str:
-    """Return what keeps values from being an array of real numbers; no value is shown.
-
-    Args:
-        values: data frame, or what numpy may read as an array, one record per row.
-        before: number of records before these.
-    """
-    # Of a data frame its entries say the column.
-    with contextlib.suppress(TypeError, ValueError):
-        if not is_frame(values) and (kind := _kind(values)):
-            return "complex numbers" if kind == "c" else "dates"
-    if isinstance(values, list | tuple) and len({np.shape(row) for row in values}) > 1:
-        return "rows of several lengths"
-    columns = [*values.columns] if is_frame(values) else []
-    unread = f"the type {type(values).__name__}, for which give a numpy array"
-    try:
-        # By column: a whole table may become numbers where one of its columns holds none.
-        entries = (
-            np.column_stack([_read(values[name], object) for name in columns])
-            if columns
-            else _read(values, object)
-        )
-    except (TypeError, ValueError):
-        return unread
-    for place, entry in np.ndenumerate(entries):
-        try:
-            if isinstance(entry, complex | np.complexfloating):
-                kind = "a complex number"
-            elif isinstance(entry, str):
-                kind = "a text"
-            else:
-                float(entry)
-                if not isinstance(entry, bytes):
-                    continue
-                kind = "a text of bytes"
-        except (TypeError, ValueError):
-            kind = f"an entry of type {type(entry).__name__}"
-        except OverflowError:
-            kind = "a number beyond float64"
-        place_words = [f"record {before + place[0] + 1}"] if place else []
-        place_words += [f"column {columns[i] if columns else i!r}" for i in place[1:]]
-        return f"{kind} in {', '.join(place_words)}" if place_words else kind
-    return unread
-
-
-def _is_complex(values: Any) -> bool:
-    """Return whether an entry is complex, of which numpy would take the real part."""
-    array = np.asarray(values)
-    if array.dtype.kind != "O":
-        return array.dtype.kind == "c"
-    return any(isinstance(value, complex | np.complexfloating) for value in array.flat)
 
 
 def _within(query: Query, rows: Array) -> Array:

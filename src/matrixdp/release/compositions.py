@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from matrixdp.checks import Array
+from matrixdp.checks import Array, as_input_error
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import (
     ComposedMoments,
@@ -23,6 +23,9 @@ from matrixdp.release.uncertainty import MomentNoise
 
 #: What a release draws: the noisy value of its query, or the outcome of its parts.
 Draw = Array | Outcome
+
+#: Maps a draw to what it gives to an output.
+Reader = Callable[[Draw], Noisy]
 
 #: Share of a radius that a sum of squares may lose to rounding.
 _ROUNDING = 1e-12
@@ -51,9 +54,7 @@ def prepare(
     return lambda: release.release_value(value)
 
 
-def reader(
-    output: Output, release: AdditiveMechanism | ComposedMoments, **size: int
-) -> Callable[[Draw], Noisy]:
+def reader(output: Output, release: AdditiveMechanism | ComposedMoments, **size: int) -> Reader:
     """Return a function from a draw to what it gives; ``draws=`` limits simulations of noise."""
 
     def read(draw: Draw) -> Noisy:
@@ -114,6 +115,32 @@ def trials(output: Output, release: AdditiveMechanism | ComposedMoments) -> Iter
             value[CONSTANT, 0 if value.shape[1] == 1 else CONSTANT] = 1.0
         value += release.noise.sample(stream, 1)[0]
         yield value[:, :_RECORDS].T if is_matrix else value
+
+
+def rehearse(
+    name: str,
+    output: Output,
+    release: AdditiveMechanism | ComposedMoments,
+    describe: Callable[[Reader, Draw], object],
+) -> None:
+    """Describe an answer of a release for draws around public values, before any charge.
+
+    Args:
+        name: what messages call the answer.
+        output, release: as of :func:`reader`.
+        describe: describes a draw by a reader of little simulated noise.
+
+    Raises:
+        InputError: it cannot be described.
+    """
+    sentence = (
+        f"the answer of {name} cannot be described, as a trial on public values shows ({{why}}), "
+        "and nothing was charged"
+    )
+    with as_input_error(sentence, "ask for another query"):
+        few = reader(output, release, draws=TRIAL_DRAWS)
+        for trial in trials(output, release):
+            describe(few, trial)
 
 
 def content(draw: Draw) -> dict[str, Any]:

@@ -6,31 +6,11 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, Self
 
 from matrixdp.checks import InputError
-from matrixdp.privacy import exact_sums
-from matrixdp.release.outputs.noisy import Noisy
-
-#: Beginnings of scikit-learn's messages that show shapes and names of columns, but no value.
-_HARMLESS = (
-    "Sparse data",
-    "Found array",
-    "Found input",
-    "Expected n",
-    "The feature names",
-    "X has",
-)
-#: Replacements of messages that show values, or do not say what to do, by their beginnings.
-_SENTENCES = {
-    "Complex data not supported": "Complex data not supported: {name} must hold real numbers",
-    "Expected 2D array": "{name} is no table. Reshape your data: one record per row",
-    "Expected a 2-dimensional": "{name} is a column and no table; give a data frame of records",
-    "Feature names are only": "{name} has names of columns of several types; make all of them "
-    "texts, as by {name}.columns.astype(str)",
-}
 
 
 class OneFit:
@@ -69,10 +49,6 @@ class OneFit:
         )
 
 
-#: Noisy share of records beyond a radius above which estimators warn.
-MANY = 0.1
-
-
 class ExactScoreWarning(UserWarning):
     """A score of private records is computed without noise, and no epsilon covers it."""
 
@@ -85,33 +61,6 @@ def warn_of_weakness(cautions: Sequence[str]) -> None:
     """Warn who calls ``fit`` of what receipts of other doors caution about."""
     for caution in cautions:
         warnings.warn(caution, WeakGuaranteeWarning, stacklevel=6)
-
-
-class UselessWarning(UserWarning):
-    """Noise may be all there is in a number that an estimator released."""
-
-
-def warn_of_doubts(doubts: Sequence[str]) -> None:
-    """Warn who calls ``fit`` of released numbers that may be noise."""
-    if doubts:
-        rest_words = f", and {len(doubts) - 1} such numbers more" * (len(doubts) > 1)
-        warnings.warn(f"{doubts[0]}{rest_words}", UselessWarning, stacklevel=3)
-
-
-class ClippedWarning(UserWarning):
-    """Many records were shrunk, which makes variances too small by an unknown factor."""
-
-
-def warn_of_clipping(noisy: Noisy) -> None:
-    """Warn who calls ``fit`` where many records were shrunk."""
-    if noisy.shrinks and noisy.share_beyond > MANY:
-        warnings.warn(
-            f"a noisy share of {noisy.share_beyond:.0%} of the records lies beyond a radius that "
-            "was found in private, and was shrunk to it: variances may be several times too small; "
-            'mechanism="analyze_gauss" has more noise and none of this',
-            ClippedWarning,
-            stacklevel=3,
-        )
 
 
 #: Names of the estimators whose scores have been warned of in this process.
@@ -138,24 +87,27 @@ def warn_of_selection(name: str) -> None:
     Its tools compute scores of whatever they clone, even by other functions than ``score``, and
     perhaps in other processes, whose warnings nobody reads.
     """
+    if next(_selections(), None) is not None:
+        warn_of_scores(name)
+
+
+def evaluated(estimator: object) -> list[Any]:
+    """Return X and y of which a tool of ``sklearn.model_selection`` fits an estimator on a part.
+
+    The other part is scored after the fit, when a refusal would lose what the fit has cost. None of
+    another caller, as of a pipeline, whose records may be others.
+    """
+    for frame in _selections():
+        if frame.f_locals.get("estimator") is estimator and "test" in frame.f_locals:
+            parts = (frame.f_locals.get(name) for name in ("X", "y"))
+            return [part for part in parts if part is not None]
+    return []
+
+
+def _selections() -> Iterator[FrameType]:
+    """Yield the frames of ``sklearn.model_selection`` among the callers, the nearest first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
-            warn_of_scores(name)
-            return
+            yield frame
         frame = frame.f_back
-
-
-def without_values(error: Exception, values: Any, name: str) -> Exception:
-    """Return an error of the same type whose message shows no value of the records."""
-    text = str(error)
-    if text.startswith(_HARMLESS):
-        return type(error)(text)
-    error_type = TypeError if isinstance(error, TypeError) else InputError
-    for start, sentence in _SENTENCES.items():
-        if text.startswith(start):
-            return error_type(sentence.format(name=name))
-    return error_type(
-        f"{name} has {exact_sums.obstacle(values)}; each argument must be no string, but a real "
-        "number that float64 holds"
-    )

@@ -160,17 +160,14 @@ class Plan:
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = compositions.prepare(spec.output, release, _scaled(spec, release))
         notes = _unbounded(spec)
-        with checks.as_input_error(
-            f"the answer of {spec.name} cannot be described, as a trial on public values shows "
-            "({why}), and nothing was charged",
-            "ask for another query",
-        ):
-            few = compositions.reader(spec.output, release, draws=compositions.TRIAL_DRAWS)
-            for trial in compositions.trials(spec.output, release):
-                answer = _Description(spec, statement, few, notes).describe(trial)
-                if self.account is not None:
-                    texts = [answer.files(), compositions.content(trial)]
-                    json.dumps(texts, ensure_ascii=False).encode()
+
+        def describe(few: compositions.Reader, trial: compositions.Draw) -> None:
+            answer = _Description(spec, statement, few, notes).describe(trial)
+            if self.account is not None:
+                texts = [answer.files(), compositions.content(trial)]
+                json.dumps(texts, ensure_ascii=False).encode()
+
+        compositions.rehearse(spec.name, spec.output, release, describe)
         read = compositions.reader(spec.output, release)
         return draw, _Description(spec, statement, read, notes)
 
@@ -455,10 +452,22 @@ def _notes(
     notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
     if fills and missing.can_occur(spec.file):
         notes.append(statement["rule_for_missing_values"])
-    if spec.output.root and details.get("clipping") == SHRUNK:
-        notes.append(SHRUNK)
     if found := provenance.describe(statement):
         notes.append(found)
+    return [*notes, *answer_notes(spec.output, details)]
+
+
+def answer_notes(
+    output: Output, details: Mapping[str, Any], *, most: int = _SENTENCES
+) -> list[str]:
+    """Return sentences on what an answer is not, by its details, whatever the door.
+
+    Args:
+        output: what is released.
+        details: what stands beside the answer.
+        most: how many sentences of one kind.
+    """
+    notes = [SHRUNK] if output.root and details.get("clipping") == SHRUNK else []
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(
             f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "
@@ -466,8 +475,8 @@ def _notes(
         )
     for key in ("empty", DOUBTS):
         sentences = details.get(key, [])
-        notes += sentences[:_SENTENCES]
-        if more := len(sentences[_SENTENCES:]):
+        notes += sentences[:most]
+        if more := len(sentences[most:]):
             notes.append(f"the same holds of {more} more; {key} in the details has all of them")
     return notes
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.privacy import cells
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import (
     bounds,
@@ -185,6 +186,7 @@ def _request(
 
 def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
     """Return the specification that the settings of records in memory make."""
+    cells.check_container(frame, "source")
     # A lazy frame has no length.
     if not (
         (hasattr(frame, "columns") and hasattr(frame, "__len__")) or isinstance(frame, np.ndarray)

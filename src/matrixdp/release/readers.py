@@ -12,14 +12,13 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural, why
+from matrixdp.privacy import cells
 from matrixdp.privacy.domain import block_rows
 from matrixdp.release.people import MISSING, as_objects
 
@@ -268,10 +267,13 @@ def _value(cell: str, dialect: Dialect) -> float:
 
 def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.ndim != 2 or array.dtype.kind not in "fiub":
+    # Of no record: what the file's type says.
+    cells.check_container(array, str(path))
+    cells.numbers(np.empty(0, array.dtype), str(path), _REMEDY)
+    if array.ndim != 2:
         raise InputError(
-            f"{path} holds {plural(array.ndim, 'dimension')} of {_kind(array.dtype)}; give a table "
-            "of numbers, one record per row"
+            f"{path} holds {plural(array.ndim, 'dimension')} of numbers; give a table of numbers, "
+            "one record per row"
         )
     header = [*map(str, range(array.shape[1]))]
     places, place = _places(path, header, columns, person, "column number")
@@ -280,7 +282,8 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
         rows = array[start : start + step]
         # As numbers of the file, which float64 need not tell apart.
         names = as_objects(rows[:, place]) if person else []
-        yield _numbers(rows[:, places]), names
+        numbers = cells.numbers(rows[:, places], str(path), first=start + 1)
+        yield np.ascontiguousarray(numbers), names
 
 
 def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[Block]:
@@ -303,10 +306,16 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
                     "turn dates and words into numbers"
                 )
         step = block_rows(len(columns), _ROWS)
+        first = 1
         for batch in file.iter_batches(step, columns=[*columns, *([person] if person else [])]):
-            parts = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns]
+            parts = (batch.column(name).to_numpy(zero_copy_only=False) for name in columns)
+            rows = [
+                _column(part, path, column, first)
+                for part, column in zip(parts, columns, strict=True)
+            ]
             names = batch.column(person).to_pylist() if person else []
-            yield np.stack([_numbers(part) for part in parts], axis=1), names
+            yield np.stack(rows, axis=1), names
+            first += len(batch)
 
 
 def frame_blocks(
@@ -316,7 +325,7 @@ def frame_blocks(
     header, is_frame = [*map(str, labels)], hasattr(frame, "columns")
     kind = "column name" if is_frame else "column number"
     places, place = _places(name, header, columns, person, kind)
-    cells = {}
+    arrays = {}
     for i in {*places, *([place] if person else [])}:
         # An error of another package may show a value. Nothing else is known to be wrong.
         with as_input_error(
@@ -324,61 +333,28 @@ def frame_blocks(
             "column, to float64 if it has numbers"
         ):
             # Not the function of numpy.ma, which copies what is not masked.
-            cells[i] = np.asanyarray(frame[labels[i]] if is_frame else frame[:, i])
+            arrays[i] = np.asanyarray(frame[labels[i]] if is_frame else frame[:, i])
     for i, column in zip(places, columns, strict=True):
-        if cells[i].shape != (len(frame),):
+        if arrays[i].shape != (len(frame),):
             raise InputError(
                 f"{name} has no single column {column!r}; give a data frame or an array with one "
-                "record per row, and no numpy.matrix"
+                "record per row"
             )
-        if cells[i].dtype.kind not in "fiubO":
-            raise InputError(f"{name} has {_kind(cells[i].dtype)} in column {column!r}; {_REMEDY}")
+        # Of no record: refuses what a type says, before any block is read.
+        _column(arrays[i][:0], name, column, 1)
     step = block_rows(len(columns), _ROWS)
     for start in range(0, len(frame), step):
         part = slice(start, start + step)
         rows = [
-            _cells(cells[i][part], name, column, start + 1)
+            _column(arrays[i][part], name, column, start + 1)
             for i, column in zip(places, columns, strict=True)
         ]
-        yield np.stack(rows, axis=1), as_objects(cells[place][part]) if person else []
+        yield np.stack(rows, axis=1), as_objects(arrays[place][part]) if person else []
 
 
-def _kind(dtype: Any) -> str:
-    """Return what a type holds; its name would tell how long the longest text is."""
-    kinds = {"U": "texts", "S": "texts", "M": "dates", "m": "durations", "c": "complex numbers"}
-    return kinds.get(dtype.kind, "numbers" if dtype.kind in "fiub" else "objects")
-
-
-def _cells(values: Any, name: Path, column: str, first: int) -> Array:
-    """Return cells of a column in float64, NaN where they are missing."""
-    if values.dtype.kind != "O":
-        return np.where(np.ma.getmaskarray(values), np.nan, _numbers(np.ma.getdata(values)))
-    numbers = [*map(_float, values.tolist())]
-    if None in numbers:
-        record = first + numbers.index(None)
-        raise InputError(f"{name} has no number in record {record}, column {column!r}; {_REMEDY}")
-    return np.array(numbers, dtype=np.float64)
-
-
-def _float(cell: Any) -> float | None:
-    """Return the number in a cell, NaN if it is missing, None if it is neither."""
-    # The latter is the missing value of pandas, which has no other sign without importing it.
-    if cell is None or type(cell).__name__ == "NAType":
-        return np.nan
-    number: Any = cell if isinstance(cell, Real | Decimal | np.bool) else None
-    try:
-        return None if number is None else float(number)
-    except OverflowError:
-        return np.inf if number > 0 else -np.inf
-    except ValueError:
-        # A signalling NaN of decimal.
-        return np.nan
-
-
-def _numbers(values: Array) -> Array:
-    """Return values in float64, by rows; a warning would show that one is beyond float64."""
-    with np.errstate(all="ignore"):
-        return np.array(values, dtype=np.float64, order="C")
+def _column(values: Any, name: Path, column: str, first: int) -> Array:
+    """Return cells of a column, the first of them of record ``first``, in float64."""
+    return cells.numbers(values, str(name), _REMEDY, first=first, column=column)
 
 
 def _places(

@@ -2,6 +2,8 @@
 
 import contextlib
 import copy
+import dataclasses
+import inspect
 import os
 import pickle
 from unittest import SkipTest
@@ -11,14 +13,19 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import BaggingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import cross_val_score
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted
 
 import matrixdp as mdp
 from matrixdp.estimator_base import Private
 from matrixdp.release import fits
+from matrixdp.release.outputs.output import Output
+from matrixdp.release.uncertainty import MomentNoise
 
 WIDE = {"bounds": (-10.0, 10.0), "missing": "middle", "even_if_useless": True}
 EXCEPTIONS = {
@@ -80,11 +87,11 @@ def test_the_ridge_follows_from_released_moments_alone(data, monkeypatch):
     moments[0, 3] = moments[3, 0] = 0.15
     monkeypatch.setattr(mdp.AdditiveMechanism, "release_value", lambda self, value: moments)
     options = {**SIDES, "epsilon": 9.0, "mechanism": "gaussian"}
-    fits = [mdp.PrivateRidge(**options).fit(rows, y) for rows in (X, X[::-1], 0 * X)]
-    for fit in fits:
-        assert fit.coef_ == pytest.approx(fits[0].coef_, rel=1e-12)
+    lines = [mdp.PrivateRidge(**options).fit(rows, y) for rows in (X, X[::-1], 0 * X)]
+    for fit in lines:
+        assert fit.coef_ == pytest.approx(lines[0].coef_, rel=1e-12)
     slope = 0.15 / 0.3 * 20 / 1
-    assert fits[0].coef_[0] == pytest.approx(slope)
+    assert lines[0].coef_[0] == pytest.approx(slope)
     moments[1, 1] = 1e-6
     shrunk = mdp.PrivateRidge(**options).fit(X, y).coef_[0] / slope
     ridge = 0.3 / shrunk - 0.3
@@ -162,6 +169,25 @@ def test_copies_share_the_fit_and_those_of_other_processes_are_refused(data):
             made.fit(X, y)
 
 
+def test_what_replace_makes_shares_the_fit(data):
+    X, y = data
+    ridge = mdp.PrivateRidge(**SIDES)
+    others = [dataclasses.replace(ridge, epsilon=2.0), *_replaced(ridge)]
+    assert "_one_fit" not in ridge.get_params()
+    assert "_one_fit" not in inspect.signature(mdp.PrivateRidge).parameters
+    ridge.fit(X, y)
+    for other in others:
+        with pytest.raises(mdp.InputError, match="may be fitted once"):
+            other.fit(X, y)
+    # The control: one that is made anew has a fit of its own.
+    mdp.PrivateRidge(**ridge.get_params()).fit(X, y)
+
+
+def _replaced(ridge):
+    """Return copies by what Python has from 3.13 on."""
+    return [copy.replace(ridge, alpha=1.0)] if hasattr(copy, "replace") else []
+
+
 def test_threads_share_the_fit(data):
     X, y = data
     ridge = mdp.PrivateRidge(**SIDES)
@@ -182,16 +208,16 @@ def test_projections_of_private_records_are_refused_alone(data):
 def test_masked_numbers_are_missing(data, kind, monkeypatch):
     X, y = (np.array(part, dtype=float) for part in data)
     hidden = np.arange(X.size).reshape(X.shape) % 7 == 0
-    given = []
-    monkeypatch.setattr(Private, "_counting", lambda self, rows, *_: given.append(rows) or rows)
+    given, middle = [], {"bounds": (0, 1), "missing": "middle", "even_if_useless": True}
+    monkeypatch.setattr(Private, "_of_groups", lambda self, rows, *_: given.append(rows) or rows)
     for numbers, target in (
         (np.where(hidden, np.nan, X), np.where(hidden[:, 0], np.nan, y)),
         (np.ma.array(X, mask=hidden), np.ma.array(y, mask=hidden[:, 0])),
     ):
         if kind == "ridge":
-            mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 9)).fit(numbers, target)
+            mdp.PrivateRidge(target_bounds=(0, 9), **middle).fit(numbers, target)
         else:
-            mdp.Covariance(bounds=(0, 1)).fit(numbers)
+            mdp.Covariance(**middle).fit(numbers)
     assert given[0].tobytes() == given[1].tobytes()
 
 
@@ -212,3 +238,219 @@ def test_a_number_of_components_is_whole_and_none_is_all(number, components):
     pca = mdp.PrivatePCA(number, bounds=(0, 1), epsilon=5.0).fit(X)
     assert pca.components_.shape == (components, 3)
     assert len(pca.explained_variance_ratio_) == len(pca.get_feature_names_out()) == components
+
+
+# --- What a fit leaves behind ---------------------------------------------------------------------
+
+KINDS = {"covariance": mdp.Covariance, "components": mdp.PrivatePCA, "regression": mdp.PrivateRidge}
+PAID = {"epsilon": 5.0, "delta": 1e-6, "bounds": (0, 1), "even_if_useless": True}
+FRAME = np.random.default_rng(2).uniform(0, 1, (300, 3))
+TARGET = FRAME @ [1.0, 1.0, 0.0]
+
+
+def table(rows=FRAME, names="abc"):
+    return pytest.importorskip("pandas").DataFrame(rows, columns=[*names])
+
+
+def made(kind, **options):
+    more = {"target_bounds": (0, 2)} if kind == "regression" else {}
+    return KINDS[kind](**{**PAID, **more, **options})
+
+
+def state(estimator):
+    """Return what an estimator notes, and what it answers."""
+    return pickle.dumps({name: vars(estimator)[name] for name in sorted(vars(estimator))})
+
+
+def with_cell(value):
+    rows = FRAME.astype(object)
+    rows[7, 1] = value
+    return rows
+
+
+#: Calls of ``fit`` that are refused: parameters that change, and records in other columns than
+#: those of the fit before.
+REFUSED = {
+    "spent": ({}, (FRAME[:, :2], TARGET)),
+    "account": ({}, (table(names="cba"), TARGET)),
+    "text": ({}, (table(with_cell("x"), "cba"), TARGET)),
+    "missing": ({}, (table(with_cell(None), "cba"), TARGET)),
+    "columns": ({"bounds": {"a": (0, 1)}}, (table(names="cba"), TARGET)),
+    "number": ({"n_components": 9, "alpha": -1.0, "max_norm": -1.0}, (FRAME[:, :2], TARGET)),
+    "budget": ({"delta": 1e-17}, (table(names="cba"), TARGET)),
+    "groups": ({}, (table(names="cba"), TARGET, [*range(300)])),
+    "useless": ({"epsilon": 1e-3, "even_if_useless": False}, (table(names="cba"), TARGET)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("reason", REFUSED)
+def test_a_refused_fit_leaves_the_estimator_as_it_was(kind, reason, tmp_path):
+    changes, given = REFUSED[reason]
+    room = 5.0 if reason == "account" else 14.0
+    account = mdp.Account(tmp_path / "b.json", epsilon=room, delta=1e-4)
+    fit = made(kind, account=None if reason == "spent" else account).fit(table(), TARGET)
+    changes = {name: changes[name] for name in {*changes} & {*fit.get_params()}}
+    before, releases = state(fit), len(account.releases)
+    with pytest.raises(mdp.InputError):
+        fit.set_params(**changes).fit(*given)
+    assert state(fit.set_params(**{name: getattr(made(kind), name) for name in changes})) == before
+    fresh = clone(fit).set_params(**changes)
+    with pytest.raises(mdp.InputError):
+        fresh.fit(*given)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(fresh)
+    assert len(account.releases) == releases
+    # The control: a fit that is not refused changes what the estimator notes.
+    if reason not in ("spent", "account"):
+        assert state(fit.fit(table(names="cba"), TARGET)) != before
+
+
+def test_a_refused_first_fit_is_not_the_one_fit():
+    ridge = made("regression")
+    for wrong in ((table(), None), (table(with_cell("x")), TARGET), (FRAME, TARGET[1:])):
+        with pytest.raises(ValueError, match="y to be passed|a text in record|inconsistent"):
+            ridge.fit(*wrong)
+        with pytest.raises(NotFittedError):
+            ridge.predict(FRAME)
+    assert ridge.fit(FRAME, TARGET).n_features_in_ == 3
+    assert not hasattr(ridge, "feature_names_in_")
+
+
+def test_a_fit_on_an_array_forgets_the_names_of_an_earlier_one(account):
+    pca = made("components", epsilon=1.0, account=account).fit(table())
+    assert [*pca.feature_names_in_] == ["a", "b", "c"]
+    assert not hasattr(pca.fit(FRAME), "feature_names_in_")
+
+
+# --- One rule for values, in fit, predict, transform and score -----------------------------------
+
+ODD = FRAME.copy()
+ODD[::7, 1], ODD[1::7, 1], ODD[2::7, 2] = np.nan, np.inf, -np.inf
+PUBLIC = np.where(np.isnan(ODD), 0.5, np.where(np.isinf(ODD), np.clip(ODD, 0, 1), ODD))
+ODD_TARGET = np.where(np.arange(300) % 5, TARGET, np.where(np.arange(300) % 2, np.nan, np.inf))
+PUBLIC_TARGET = np.where(np.isnan(ODD_TARGET), 1.0, np.where(np.isinf(ODD_TARGET), 2.0, ODD_TARGET))
+
+
+def test_what_is_missing_or_infinite_counts_after_a_fit_as_in_it():
+    ridge = made("regression", missing="middle").fit(ODD, ODD_TARGET)
+    pca = made("components", missing="middle").fit(ODD)
+    np.testing.assert_array_equal(ridge.predict(ODD), ridge.predict(PUBLIC))
+    np.testing.assert_array_equal(pca.transform(ODD), pca.transform(PUBLIC))
+    score = r2_score(PUBLIC_TARGET, ridge.predict(PUBLIC))
+    assert ridge.score(ODD, ODD_TARGET) == pytest.approx(score)
+    # A finite value beyond its bounds is on the line.
+    far = PUBLIC + [[0.0, 5.0, 0.0]]
+    np.testing.assert_allclose(ridge.predict(far), ridge.predict(PUBLIC) + 5 * ridge.coef_[1])
+
+
+@pytest.mark.parametrize("rule", [None, "refuse"])
+def test_a_missing_value_is_refused_after_a_fit_as_in_it(rule):
+    ridge = made("regression", missing=rule).fit(FRAME, TARGET)
+    pca = made("components", missing=rule).fit(FRAME)
+    for call in (
+        lambda: ridge.predict(ODD),
+        lambda: ridge.score(ODD, TARGET),
+        lambda: ridge.score(FRAME, ODD_TARGET),
+        lambda: pca.transform(ODD),
+    ):
+        with pytest.raises(mdp.InputError, match=f"missing is {rule!r}, and a record of Private"):
+            call()
+    # Another rule needs no other fit.
+    np.testing.assert_array_equal(
+        ridge.set_params(missing="middle").predict(ODD), ridge.predict(PUBLIC)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::matrixdp.release.fits.ExactScoreWarning")
+def test_searches_have_scores_where_values_are_missing(account):
+    ridge = made("regression", missing="middle", epsilon=1.0, account=account)
+    assert np.isfinite(cross_val_score(ridge, ODD, ODD_TARGET, cv=3)).all()
+    search = GridSearchCV(ridge, {"alpha": [0.0, 1.0]}, cv=2).fit(ODD, ODD_TARGET)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(account.releases) == 3 + 5
+    pca = made("components", missing="middle", epsilon=1.0, account=account)
+    pipeline = make_pipeline(pca, LinearRegression())
+    assert np.isfinite(cross_val_score(pipeline, ODD, TARGET, cv=2)).all()
+
+
+@pytest.mark.filterwarnings("ignore::matrixdp.release.fits.ExactScoreWarning")
+@pytest.mark.parametrize("part", ["X", "y"])
+def test_a_search_that_could_not_score_a_part_is_refused_before_a_charge(account, part):
+    """One record lacks a value: the fold that leaves it out would fit, and not be scored."""
+    X, y = FRAME.copy(), TARGET.copy()
+    (X[:, 1] if part == "X" else y)[5] = np.nan
+    ridge = made("regression", epsilon=1.0, account=account)
+    with pytest.raises(ValueError, match="a record of PrivateRidge lacks a value"):
+        cross_val_score(ridge, X, y, cv=5)
+    assert not account.releases
+
+
+# --- What is charged is answered ------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_as_an_error_comes_before_the_charge(account):
+    ridge = made("regression", account=account)
+    with pytest.raises(Warning, match="column-vector"):
+        ridge.fit(FRAME, TARGET[:, None])
+    with pytest.raises(fits.WeakGuaranteeWarning):
+        made("covariance", epsilon=8.5, delta=5e-3, account=account).fit(FRAME)
+    assert not account.releases
+    # What depends on the answer is a note.
+    weak = made("covariance", epsilon=0.2, mechanism="gaussian", account=account).fit(FRAME)
+    assert any("noise may be all there is" in note for note in weak.notes_)
+    assert len(account.releases) == 1
+
+
+STEPS = {
+    "answer": (Output, "means"),
+    "details": (Output, "described"),
+    "noise": (MomentNoise, "__init__"),
+    "eigenvalues": (np.linalg, "eigh"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mechanism", ["gaussian", "clipped"])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("fault", [RuntimeError, MemoryError, np.linalg.LinAlgError])
+def test_a_fit_keeps_its_draw_whatever_describes_it(
+    kind, mechanism, step, fault, account, monkeypatch
+):
+    place, name = STEPS[step]
+    function = getattr(place, name)
+
+    def fail(*given, **more):
+        if account.releases:
+            raise fault("it fails")
+        return function(*given, **more)
+
+    estimator = made(kind, mechanism=mechanism, account=account, epsilon=2.0)
+    monkeypatch.setattr(place, name, fail)
+    records = (table(), TARGET) if kind == "regression" else (table(),)
+    assert estimator.fit(*records) is estimator
+    assert len(account.releases) == 1
+    drawn = estimator.draw_ if mechanism == "gaussian" else estimator.draw_.moments
+    size = 3 + (kind == "regression")
+    assert drawn.shape == (size + (mechanism == "gaussian"),) * 2
+    if not hasattr(estimator, "coef_") and kind == "regression":
+        with pytest.raises(NotFittedError):
+            estimator.predict(FRAME)
+    described = [
+        name for name in ("coef_", "components_", "covariance_") if hasattr(estimator, name)
+    ]
+    assert bool(described) != any(
+        "the description of this fit fails" in n for n in estimator.notes_
+    )
+    monkeypatch.undo()
+
+
+def test_a_fit_that_could_not_be_described_is_refused_before_the_charge(account, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("it fails")
+
+    monkeypatch.setattr(Output, "means", fail)
+    with pytest.raises(mdp.InputError, match="cannot be described, as a trial on public values"):
+        made("covariance", account=account).fit(FRAME)
+    assert not account.releases

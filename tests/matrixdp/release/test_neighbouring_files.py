@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import matrixdp as mdp
 from matrixdp.checks import InputError
 from matrixdp.release import readers, tables
-from matrixdp.release.fits import UselessWarning
 from matrixdp.release.people import People
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
@@ -353,8 +352,6 @@ def test_no_warning_of_an_estimator_depends_on_a_number(value):
     X = np.repeat(value, 4000, axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # It follows from released numbers alone.
-        warnings.simplefilter("ignore", UselessWarning)
         for mechanism in ("recommend", "clipped"):
             mdp.Covariance(bounds=(0, 1), delta=1e-6, mechanism=mechanism, missing="middle").fit(X)
         ridge = mdp.PrivateRidge(bounds=(0, 1), target_bounds=(0, 1), missing="middle")

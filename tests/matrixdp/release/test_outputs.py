@@ -11,9 +11,8 @@ import pytest
 import matrixdp as mdp
 from matrixdp.checks import Array
 from matrixdp.release import outputs
-from matrixdp.release.fits import ClippedWarning, UselessWarning
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.output import DOUBTS
+from matrixdp.release.outputs.output import DOUBTS, SHRUNK
 from matrixdp.release.outputs.words import plain
 
 BOUNDS = {"age": [0, 120], "income": [0, 200_000]}
@@ -131,44 +130,42 @@ def test_an_estimator_names_the_column_of_a_number_that_may_be_noise():
     pytest.importorskip("sklearn")
     frame = pytest.importorskip("pandas").DataFrame(INCOMES, columns=["age", "income"])
     weak = mdp.Covariance(epsilon=0.5, bounds={"age": (0, 120), "income": (0, 200_000)})
-    with pytest.warns(UselessWarning, match="standard deviation of income"):
-        weak.fit(frame)
+    assert "the standard deviation of income" in " ".join(weak.fit(frame).notes_)
 
 
-def test_an_estimator_warns_where_clipping_takes_from_many_records():
+def test_an_estimator_notes_that_clipping_takes_from_records():
     pytest.importorskip("sklearn")
     rows = np.random.default_rng(0).normal(0.5, 0.05, (5000, 4))
     rows[:1500] = np.random.default_rng(1).choice([0.0, 1.0], (1500, 4))
     keys = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1)}
     for kind in (mdp.Covariance, mdp.PrivatePCA):
-        with pytest.warns(ClippedWarning, match="several times too small"):
-            kind(**keys, mechanism="clipped").fit(rows)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", ClippedWarning)
-            kind(**keys, mechanism="analyze_gauss").fit(rows)
+        assert SHRUNK in kind(**keys, mechanism="clipped").fit(rows).notes_
+        assert SHRUNK not in kind(**keys, mechanism="analyze_gauss").fit(rows).notes_
 
 
-def test_an_estimator_warns_of_numbers_that_may_be_noise():
+def test_an_estimator_notes_what_other_doors_note(monkeypatch):
+    """A doubt that depends on the answer is a note, never a warning: the fit is paid for."""
     pytest.importorskip("sklearn")
-    bounds, line = {0: (0, 120), 1: (0, 200_000)}, {0: (0, 120)}
-    weak = [
-        mdp.Covariance(epsilon=0.5, bounds=bounds, mechanism="gaussian"),
-        mdp.PrivatePCA(2, epsilon=0.5, bounds=bounds, mechanism="gaussian"),
-    ]
-    for estimator in weak:
-        with pytest.warns(UselessWarning, match="noise may be all there is in"):
-            estimator.fit(INCOMES)
-    ridge = mdp.PrivateRidge(
-        epsilon=0.05,
-        bounds=line,
-        target_bounds=(0, 200_000),
-        mechanism="gaussian",
-        even_if_useless=True,
-    )
-    with pytest.warns(UselessWarning, match="the coefficient of 0"):
-        ridge.fit(INCOMES[:, :1], INCOMES[:, 1])
+    bounds, target = {0: (0, 120), 1: (0, 200_000)}, {"target_bounds": (0, 200_000)}
+    keys = {"mechanism": "gaussian", "even_if_useless": True, "delta": 1e-6}
+    for query, kind, epsilon, more, asked in (
+        ("covariance", mdp.Covariance, 0.5, {}, {}),
+        ("components", mdp.PrivatePCA, 0.5, {"n_components": 2}, {"number": 2}),
+        ("regression", mdp.PrivateRidge, 0.05, target, {"target": 1}),
+    ):
+        line = query == "regression"
+        sides = {0: (0, 120)} if line else bounds
+        estimator = kind(**keys, **more, epsilon=epsilon, bounds=sides, missing="refuse")
+        records = (INCOMES[:, :1], INCOMES[:, 1]) if line else (INCOMES,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+            notes = estimator.fit(*records).notes_
+            monkeypatch.setattr(os, "urandom", np.random.default_rng(3).bytes)
+            stated = {"query": query, "bounds": bounds, "epsilon": epsilon, "missing": "refuse"}
+            made = mdp.make_release(INCOMES, **stated, **asked, **keys)
+        assert notes == made.notes
+        assert any("noise may be all there is in" in note for note in notes)
     rows = np.random.default_rng(0).uniform(0, [120, 200_000], (20_000, 2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mdp.Covariance(epsilon=9.0, bounds=bounds).fit(rows)
-        mdp.PrivatePCA(epsilon=9.0, bounds=bounds).fit(rows)
+    for kind in (mdp.Covariance, mdp.PrivatePCA):
+        assert not kind(epsilon=9.0, bounds=bounds, mechanism="gaussian").fit(rows).notes_
