@@ -97,7 +97,11 @@ class Private(BaseEstimator):
     """Base of the estimators: each ``fit`` makes one release of second moments.
 
     A missing value, also a masked one, is refused unless ``missing`` says what it becomes. An
-    infinite one counts as the bound.
+    infinite one counts as the bound. This holds in ``fit``, ``predict``, ``transform`` and
+    ``score`` alike; ``fit`` alone clips finite values, too.
+
+    A fit that is refused changes nothing, and spends nothing. What may be doubted of an answer is
+    in ``notes_``, never a warning: warnings come before the charge.
 
     The guarantee of a fit is for a record that it gets once. A record that it gets k times counts
     as a person with k records: replacing it moves sums by k times as much, and spends k mu, or k
@@ -128,7 +132,8 @@ class Private(BaseEstimator):
             moments of all records, and leaves intervals of the answer.
         account: an :class:`~matrixdp.release.account.Account` that each fit is charged to. Clones
             share it, and it also counts the fits of other processes, as with ``n_jobs``. Without
-            one an estimator and its clones are fitted once in all: cross-validation, a search or
+            one an estimator and its clones are fitted once in all, as are those that
+            ``dataclasses.replace`` makes of it: cross-validation, a search or
             bagging clones it, and each fit spends epsilon and delta again.
         per_person: number of records of each person that count, the first ones. The guarantee is
             then for replacing all records of one person; how many each has is public. ``fit`` takes

@@ -56,6 +56,9 @@ class Covariance(Private):
         raw_covariance_, raw_location_: both as the noise left them.
         eigenvalues_: eigenvalues of ``covariance_``, (m,), the largest first.
         mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
+        notes_, details_: sentences on what the answer is not, as that noise may be all of a
+            number, and what stands beside it, as other doors have them.
+        draw_: what the release drew, of which all others are read.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> estimate = mdp.Covariance(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -96,11 +99,14 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         components_: components, (n_components, m), of records in half ranges.
         explained_variance_: their variances, (n_components,), in squared half ranges. Under
             ``clipped``, which ``recommend`` may take, they may be several times too small, with a
-            warning; ``analyze_gauss`` shrinks none.
+            note; ``analyze_gauss`` shrinks none.
         explained_variance_ratio_: their shares of the total variance, (n_components,).
         mean_, raw_mean_: mean, (m,), in the records' own units, within the bounds and as the noise
             left it.
         mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
+        notes_, details_: sentences on what the answer is not, as that noise may be all of a
+            number, and what stands beside it, as other doors have them.
+        draw_: what the release drew, of which all others are read.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> pca = mdp.PrivatePCA(2, epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
@@ -140,7 +146,8 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
     def transform(self, X: ArrayLike) -> Array:
         """Return the coordinates of records X, (n, m), along the components: (n, n_components).
 
-        No noise is added: coordinates of private records are private.
+        Missing and infinite values count as in ``fit``. No noise is added: coordinates of private
+        records are private.
         """
         check_is_fitted(self, "components_")
         records = self._counted(read_rows(self, X), self._box)
@@ -187,6 +194,9 @@ class PrivateRidge(RegressorMixin, Private):
             ridge that limits the noise, and the clipping of ``clipped``, are not in them, so that
             they make no interval. NaN with ``max_norm``.
         mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
+        notes_, details_: sentences on what the answer is not, as that noise may be all of a
+            number, and what stands beside it, as other doors have them.
+        draw_: what the release drew, of which all others are read.
 
     >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
     >>> ridge = mdp.PrivateRidge(epsilon=1, delta=1e-6, bounds=(0, 1), target_bounds=(0, 3))
@@ -234,7 +244,8 @@ class PrivateRidge(RegressorMixin, Private):
     def predict(self, X: ArrayLike) -> Array:
         """Return the prediction for records X, (n,).
 
-        No noise is added: predictions for private records are private.
+        Missing and infinite values count as in ``fit``. No noise is added: predictions for private
+        records are private.
         """
         check_is_fitted(self, "coef_")
         records = self._counted(read_rows(self, X), self._box)
@@ -244,8 +255,9 @@ class PrivateRidge(RegressorMixin, Private):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the R^2 of predictions for records X, as scikit-learn's regressors do.
 
-        No noise is added: the score of private records is private, and so is what is chosen by it.
-        The first call of a process warns of this.
+        Missing and infinite values, also of y, count as in ``fit``. No noise is added: the score of
+        private records is private, and so is what is chosen by it. The first call of a process
+        warns of this.
         """
         check_is_fitted(self, "coef_")
         warn_of_scores(type(self).__name__)
