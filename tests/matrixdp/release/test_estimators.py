@@ -450,7 +450,7 @@ def test_a_fit_that_could_not_be_described_is_refused_before_the_charge(account,
     def fail(*_):
         raise RuntimeError("it fails")
 
-    monkeypatch.setattr(Output, "means", fail)
+    monkeypatch.setattr(Output, "described", fail)
     with pytest.raises(mdp.InputError, match="cannot be described, as a trial on public values"):
         made("covariance", account=account).fit(FRAME)
     assert not account.releases
