@@ -196,7 +196,7 @@ def test_an_account_says_why_nothing_is_left_beside_pure_releases(tmp_path):
     account.spend(mdp.Laplace().calibrate(query, epsilon=0.25))
     lines = ledger.summary(account.state())
     assert lines[-3] == "left: a release of epsilon 0 at delta 9.9e-06"
-    assert "total.pure" in lines[-2]
+    assert "pure= of mdp.Account" in lines[-2]
 
 
 def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
