@@ -19,13 +19,13 @@ from reproduction.report.figures.base import Figure, save
 from reproduction.report.inputs import Files, Run
 
 
-def build(recipe: str, of_run: Files, **words: str) -> Figure:
+def build(recipe: str, of_run: Files, experiment: str = "") -> Figure:
     """Return a figure of a run, with the status and the mark of its data.
 
     Args:
         recipe: such as ``nominal`` or ``curves``, a file of this package.
         of_run: the files of the run that it is made from, by name.
-        words: the ``experiment`` that it is of, if it is of one.
+        experiment: the one that it is of; empty for none.
 
     Raises:
         InputError: see :func:`reproduction.report.recipes.follow`.
@@ -33,7 +33,7 @@ def build(recipe: str, of_run: Files, **words: str) -> Figure:
     if not {*of_run} - {"settings"}:
         raise InputError("settings alone show nothing; name the files that it is made from")
     run = Run(of_run)
-    figure: Figure = recipes.follow("figures", recipe, run, words)
+    figure: Figure = recipes.follow("figures", recipe, run, {"experiment": experiment})
     rows = (job_settings.rows(run.settings, name) for name in run.experiments)
     if figure.frame.empty:
         figure = replace(
@@ -52,19 +52,19 @@ def build(recipe: str, of_run: Files, **words: str) -> Figure:
     )
 
 
-def write(recipe: str, of_run: Files, out: str | os.PathLike, **words: str) -> None:
+def write(recipe: str, of_run: Files, out: str | os.PathLike, experiment: str = "") -> None:
     """Write a figure as SVG, and its other files beside it (:func:`base.save`).
 
     Args:
-        recipe, of_run, words: those of :func:`build`.
+        recipe, of_run, experiment: those of :func:`build`.
         out: the SVG file.
 
     Raises:
         InputError: see :func:`build`.
     """
-    figure = build(recipe, of_run, **words)
-    words = {word: value for word, value in words.items() if value}
-    save(figure, {"recipe": recipe, **words, "inputs": [*of_run]}, out)
+    figure = build(recipe, of_run, experiment)
+    words = {"recipe": recipe} | ({"experiment": experiment} if experiment else {})
+    save(figure, words | {"inputs": [*of_run]}, out)
 
 
 def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
@@ -94,10 +94,10 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     if processes > 1:
         # Started anew: threads of what this one has imported would not outlive a fork.
         with multiprocessing.get_context("spawn").Pool(processes) as pool:
-            pool.starmap(_redraw_one, drawings, chunksize=1)
+            pool.starmap(write, drawings, chunksize=1)
     else:
         for drawing in drawings:
-            _redraw_one(*drawing)
+            write(*drawing)
     kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}
@@ -114,7 +114,3 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
             "if the new ones are right, keep them"
         )
     print(f"{len(words)} figures are the same, byte for byte")
-
-
-def _redraw_one(recipe: str, files: Files, out: Path, experiment: str) -> None:
-    write(recipe, files, out, experiment=experiment)
