@@ -99,9 +99,14 @@ def remark(row: Mapping[str, Any]) -> str:
     return text(row) or f"{DECLARED} only" * (row.get("audit_status") == DECLARED)
 
 
+def words(row: Mapping[str, Any]) -> str:
+    """Return :func:`text` for a refuted row, else its status."""
+    return text(row) or str(row["audit_status"])
+
+
 def mark(epsilon: str, row: Mapping[str, Any]) -> Cell:
     """Return an epsilon, with a note where it is only declared; what is refuted has none."""
     if wrong := text(row):
         return Cell(wrong)
-    words = remark(row)
-    return Cell(epsilon, note=f"({words})" if epsilon and words else "")
+    doubt = remark(row)
+    return Cell(epsilon, note=f"({doubt})" if epsilon and doubt else "")

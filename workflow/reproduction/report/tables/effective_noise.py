@@ -27,6 +27,7 @@ SHOWN = (
     Column("Noise (std)", "noise_std", "noise_std"),
     Column("Noise inflation", "noise_inflation", "noise_inflation"),
     Column("Noise that suffices", "rescaled_std", "rescaled_std"),
+    Column("Audit", audit_status.words),
 )
 
 

@@ -72,6 +72,7 @@ def build(run: Run) -> Table:
             Column("Price (ε)", lambda row: format_price(row["price"], row), "price"),
             Column("From", lambda row: format_price(row["low"], row), "low"),
             Column("To", lambda row: format_price(row["high"], row), "high"),
+            Column("Audit", audit_status.words),
             Column("Advisable", "advisable"),
         ],
         groups=lines(frame, "experiment", title=lambda name: catalogue.experiment(name).title),
