@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property  # noqa: TID251
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
+
+T = TypeVar("T")
 
 #: Modules whose classes are the library's own. Another module is not: a mechanism of one's own is
 #: a file of a package, too.
@@ -49,12 +52,31 @@ _MRO, _MODULE, _NAME = (
 )
 
 
+class LazyProperty(cached_property[T]):
+    """A property that an instance computes on first use and keeps, without a lock.
+
+    That of Python 3.11 has a lock, one for all instances: in a process that is forked while another
+    thread holds it, nobody would ever free it. Two threads may compute a value, and get the same.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the value for an instance."""
+        if instance is None:
+            return self
+        values, name = vars(instance), self.attrname
+        return values[name] if name in values else values.setdefault(name, self.func(instance))
+
+
 def owns(thing: object) -> bool:
     """Return whether all methods of an object are those of a class of the library.
 
     Its class is one of ``MODULES``, not a subclass: Python lets another author's class change what
     it shows of itself, and at any time. An attribute of the instance would hide a method of its
-    class, so that it may have none but the class's fields and cached properties.
+    class, so that it may have none but the class's fields and lazy properties.
     """
     cls = type(thing)
     if not _defined(cls):

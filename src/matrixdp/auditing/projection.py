@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,7 @@ from matrixdp.auditing.exact_curve import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.statistics import of_centres
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
@@ -44,7 +45,7 @@ class BlackBoxAudit(Audit):
         # Count of numbers in a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
 
-    @cached_property
+    @LazyProperty
     def held(self) -> int:
         """Number of runs on each neighbour that choose the statistic."""
         return int(np.clip(COST / self.cost / 10, *HELD))
@@ -54,7 +55,7 @@ class BlackBoxAudit(Audit):
         first, second = self._evaluate([self._chosen], count, stream)
         return first[0], second[0]
 
-    @cached_property
+    @LazyProperty
     def _chosen(self) -> str:
         """Name of the statistic with the most power; on a tie the projection on the change."""
         release, names = self.release, [*self._statistics]

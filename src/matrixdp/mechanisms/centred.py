@@ -10,12 +10,12 @@ second moments about c. Where the mean is near zero, its share of the budget is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import (
     ChosenByHistogram,
@@ -81,7 +81,7 @@ class CentredMoments(Program):
     about: AdditiveGaussian | ChosenByHistogram
     output_type = "second_moments"
 
-    @cached_property
+    @LazyProperty
     def mean(self) -> AdditiveGaussian:
         """The first part."""
         about, query = self.about, self.query

@@ -9,7 +9,6 @@ choice from the same budget.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
@@ -122,7 +122,7 @@ class ChosenByHistogram(Program):
         """Whether the number of records is private, which the identity query does not say."""
         return self.candidates[0].query.private_count
 
-    @cached_property
+    @LazyProperty
     def lengths(self) -> AdditiveGaussian:
         """The first part, the histogram."""
         query, domain = self.query, self.query.domain
@@ -165,13 +165,13 @@ class ChosenByHistogram(Program):
         n_records = self.query.n_records
         return self.best(counts, n_records), max(float(counts.sum()) / n_records, LEAST)
 
-    @cached_property
+    @LazyProperty
     def _clipped_squares(self) -> Array:
         """Squared norms of a clipped record by radius (rows) and shell (columns)."""
         squares = 2.0 ** -np.arange(len(self.candidates))
         return np.minimum(0.75 * squares, squares[:, None]) * self.query.domain.radius**2
 
-    @cached_property
+    @LazyProperty
     def _ridges(self) -> Array:
         return np.array([self.ridge_at(number) for number in range(len(self.candidates))])
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
@@ -180,7 +180,7 @@ class ComposedMoments:
                 f"and not {self.delta:g} at {self.epsilon:g}; calibrate them to this guarantee"
             )
 
-    @cached_property
+    @LazyProperty
     def parts(self) -> list[Part]:
         """The parts in their order."""
         return self.program.parts

@@ -16,12 +16,12 @@ Moments about a noisy mean a + n that was released before them are S + N = C + n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
 
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
 
@@ -61,7 +61,7 @@ class MomentNoise:
         size = self.release.noise.shape[0]
         return self._small if self._draws * size**2 <= _ENTRIES else self._draw_blocks()
 
-    @cached_property
+    @LazyProperty
     def _small(self) -> list[tuple[Array, Array]]:
         return [*self._draw_blocks()]
 
@@ -78,7 +78,7 @@ class MomentNoise:
             else:
                 yield moments, self._mean_std * stream.standard_normal(moments.shape[:2])
 
-    @cached_property
+    @LazyProperty
     def _sizes(self) -> Array:
         """Spectral norms of the moments' noise, and norms of the mean's."""
         sizes = [

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import MeanCovariance, positive
@@ -42,7 +42,7 @@ class Noisy:
         """The release with additive noise that drew the value, one of several radii in parts."""
         return self.noise.release
 
-    @cached_property
+    @LazyProperty
     def estimate(self) -> MeanCovariance:
         """Mean and covariance, projected to positive semi-definite."""
         assert self.mean is not None
