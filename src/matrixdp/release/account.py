@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -146,9 +145,12 @@ class Account:
                 f"{location.path} is not there; state the epsilon and delta of all releases "
                 'together, of a release as total={"epsilon": 2, "delta": 1e-5}'
             )
-        # The charges that the file had when it was last read; None before it exists.
-        self._seen = None if stored is None else stored["releases"]
-        self._lock = threading.Lock()
+        # The charges that the file had, by their place, and whether it was there. Neither ever
+        # shrinks, so that threads need no lock, which a forked process could wait for forever.
+        self._seen: dict[int, dict[str, Any]] = {}
+        self._exists = stored is not None
+        if stored is not None:
+            self._see(stored["releases"])
 
     def _location(self) -> storage.AccountFile:
         """Return where the account lies now."""
@@ -176,8 +178,8 @@ class Account:
             InputError: the file has vanished, its total has changed, or it lacks releases.
         """
         # Before the file is read: meanwhile another thread may see more charges.
-        seen, stored = self._seen, storage.read(path)
-        if stored is None and seen is not None:
+        seen, exists, stored = self._seen.copy(), self._exists, storage.read(path)
+        if stored is None and exists:
             raise InputError(
                 f"{path} is no longer there; restore it, as a new one would forget what is spent"
             )
@@ -185,7 +187,7 @@ class Account:
             return self._first
         ledger.check_terms(path, stored, *ledger.terms(self._first))
         charges = stored["releases"]
-        if seen and charges[: len(seen)] != seen:
+        if charges[: len(seen)] != [*seen.values()]:
             raise InputError(
                 f"{path} lacks releases that it had; restore its newest copy, as this one forgets "
                 "what is spent"
@@ -194,11 +196,10 @@ class Account:
         return stored
 
     def _see(self, charges: list[dict[str, Any]]) -> None:
-        """Note the charges of the file; a thread that was overtaken must not forget later ones."""
-        with self._lock:
-            seen = self._seen or []
-            if charges[: len(seen)] == seen:
-                self._seen = [*charges]
+        """Note the charges of the file; a thread that was overtaken forgets no later ones."""
+        self._exists = True
+        for place in range(len(self._seen), len(charges)):
+            self._seen.setdefault(place, charges[place])
 
     @property
     def path(self) -> Path:
@@ -345,14 +346,12 @@ class Account:
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._begin(*ledger.terms(self._first))
         # A pickle must not forget what the account had seen.
-        self._seen = self._seen if state["_seen"] is None else state["_seen"]
+        self._exists |= state["_exists"]
+        self._seen |= state["_seen"]
 
     def __repr__(self) -> str:
         total = ledger.phrase(self._first["total"])

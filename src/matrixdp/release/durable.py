@@ -15,6 +15,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from matrixdp.checks import InputError, why
 
@@ -30,21 +31,30 @@ _INTERRUPTS = [
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 #: How often a lock is tried anew whose file was deleted meanwhile.
 _TRIES = 100
-#: Open files of the locks of this process.
+#: Open files of the locks of this process, and what a fork waits for, so that it knows them all.
 _handles: set[int] = set()
+_opening = threading.RLock()
+#: Handlers of signals that some thread postpones.
+_postponed: dict[int, Any] = {}
 
 
-def _close_inherited() -> None:
-    """Close the locks' files that a forked process has from other threads of its parent.
+def _begin_child() -> None:
+    """Give back what a forked process has from other threads of its parent.
 
-    It would hold a lock with its parent, beyond the end of the release, and wait for itself.
+    With the files of their locks it would hold a lock beyond the end of a release, and wait for
+    itself. With their handlers of signals nothing but a kill would end it.
     """
+    _opening.release()
     while _handles:
         os.close(_handles.pop())
+    for number, handler in _postponed.items():
+        signal.signal(number, handler)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_inherited)
+    os.register_at_fork(
+        before=_opening.acquire, after_in_parent=_opening.release, after_in_child=_begin_child
+    )
 
 
 def check() -> None:
@@ -157,8 +167,9 @@ def lock(path: Path, unneeded: Callable[[], bool] = lambda: False) -> Iterator[C
     check()
     flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT | _NO_LINKS
     for _ in range(_TRIES):
-        handle = os.open(path, flags, 0o666)
-        _handles.add(handle)
+        with _opening:
+            handle = os.open(path, flags, 0o666)
+            _handles.add(handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             if _is_at(path, handle):
@@ -169,9 +180,10 @@ def lock(path: Path, unneeded: Callable[[], bool] = lambda: False) -> Iterator[C
                         path.unlink()
                 return
         finally:
-            if handle in _handles:
-                _handles.remove(handle)
-                os.close(handle)
+            with _opening:
+                if handle in _handles:
+                    _handles.remove(handle)
+                    os.close(handle)
     raise OSError(errno.ESTALE, "its lock is deleted again and again", str(path))
 
 
@@ -213,19 +225,25 @@ def explain(path: Path, remedy: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def defer_signals() -> Iterator[None]:
-    """Postpone Ctrl-C and termination signals to the end of the block, in the main thread only."""
+    """Postpone Ctrl-C and termination signals to the end of the block, in the main thread only.
+
+    Blocks are not nested.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     late: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _: late.append(number))
-        for number in _INTERRUPTS
-    }
+    before = {number: signal.getsignal(number) for number in _INTERRUPTS}
+    # One that Python did not set is None.
+    before = {number: handler or signal.SIG_DFL for number, handler in before.items()}
+    _postponed.update(before)
+    for number in before:
+        signal.signal(number, lambda number, _: late.append(number))
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            signal.signal(number, handler)
+        _postponed.clear()
         if late:
             signal.raise_signal(late[0])
