@@ -19,13 +19,20 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 
 from matrixdp import checks, docs
 from matrixdp.checks import Array, InputError, why
+from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Box
 from matrixdp.release import bounds, compositions, durable, ledger, receipt
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.compositions import Draw, Reader
-from matrixdp.release.fits import OneFit, evaluated, warn_of_selection, warn_of_weakness
+from matrixdp.release.fits import (
+    OneFit,
+    evaluated,
+    level_outside,
+    warn_of_selection,
+    warn_of_weakness,
+)
 from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
@@ -177,6 +184,7 @@ class Private(BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        isolate(cls)
         docs.inherit_arguments(cls, Private)
 
     def __sklearn_clone__(self) -> Self:
@@ -402,7 +410,7 @@ def read_target(estimator: BaseEstimator, y: ArrayLike) -> Array:
     target = cells.numbers(y, "y", NO_TEXT)
     if target.ndim == 2 and target.shape[1] == 1:
         sentence = "A column-vector y was passed when a 1d array was expected"
-        warnings.warn(sentence, DataConversionWarning, stacklevel=3)
+        warnings.warn(sentence, DataConversionWarning, stacklevel=level_outside())
         target = target[:, 0]
     if target.ndim != 1:
         raise InputError(f"y should be a 1d array, got an array of shape {target.shape}")

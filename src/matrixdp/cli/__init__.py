@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] not in VERBS and not words[0].startswith("-"):
         print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
-    return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION)
+    return call(words, "matrixdp", __name__, VERBS, _DESCRIPTION, isolated=True)
 
 
 def escape_output() -> None:
@@ -124,6 +125,7 @@ def call(
     verbs: Mapping[str, str],
     description: str,
     shared: Mapping[str, str] | None = None,
+    isolated: bool = False,
 ) -> int:
     """Run one verb of a package of verbs and return the exit status.
 
@@ -134,6 +136,8 @@ def call(
         verbs: help texts by verb.
         description: help text of the program.
         shared: help texts of options that several verbs have.
+        isolated: whether the verb runs as every door of the library, see
+            :mod:`matrixdp.isolation`.
     """
     parser = _Parser(
         prog=program,
@@ -154,9 +158,11 @@ def call(
     verb = options.pop("verb")
     # It imports numpy, which takes a while.
     from matrixdp.checks import InputError, why
+    from matrixdp.isolation import Isolation
 
     try:
-        run(**options)
+        with Isolation() if isolated else contextlib.nullcontext():
+            run(**options)
         print(end="", flush=True)
     except InputError as error:
         print(f"{program} {verb}: {error}", file=sys.stderr)

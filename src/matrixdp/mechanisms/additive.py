@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.isolation import isolate
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.mechanism import (
     Budget,
@@ -31,6 +32,7 @@ from matrixdp.privacy.sensitivity import Mu
 from matrixdp.privacy.sensitivity import Query as Query
 
 
+@isolate
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveMechanism(CalibratedMechanism):
     """Value plus ``noise`` of a distribution that does not depend on the value.

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from matrixdp.checks import Array, InputError
-from matrixdp.mechanisms import proofs
+from matrixdp.isolation import isolate
 from matrixdp.library import LazyProperty
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
@@ -118,6 +119,7 @@ class Outcome(NamedTuple):
     beyond_std: float = 0.0
 
 
+@isolate
 @dataclass(frozen=True)
 class ComposedMoments:
     """Second moments of records clipped to a private radius, about a private mean or about zero.

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.equality import ByValue
+from matrixdp.isolation import isolate
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, ADJACENCIES, Mu, Query
@@ -118,6 +119,7 @@ def epsilon_of(delta: float, mu: float) -> float:
     return float(gaussian_dp.epsilon(delta, mu))
 
 
+@isolate
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CalibratedMechanism(ByValue, abc.ABC):
     """A calibrated mechanism; two with the same fields are equal.
@@ -243,11 +245,14 @@ class Mechanism(abc.ABC):
     sensitivity_only: ClassVar[bool] = False
 
     def __init_subclass__(cls, **words: Any) -> None:
-        """Have releases of another author's class name it, see :attr:`CalibratedMechanism.author`.
+        """Isolate ``calibrate``, and have releases of another author's class name it.
 
-        Where it inherits ``calibrate``, what that calls may be its own.
+        See :attr:`CalibratedMechanism.author`. Where such a class inherits ``calibrate``, what that
+        calls may be its own.
         """
         super().__init_subclass__(**words)
+        if "calibrate" in vars(cls):
+            cls.calibrate = isolate(cls.calibrate)  # type: ignore[method-assign]
         if cls.__module__ not in library.MODULES:
             cls.calibrate = _signed(cls.calibrate)  # type: ignore[method-assign]
 

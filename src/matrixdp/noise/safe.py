@@ -16,6 +16,7 @@ a rejection.
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from collections.abc import Callable
 from decimal import Decimal
@@ -23,6 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from matrixdp.checks import InputError
+from matrixdp.isolation import isolate
 
 #: Function from n to n random bytes.
 Bits = Callable[[int], bytes]
@@ -100,7 +104,7 @@ def largest_epsilon(delta: float, count: int) -> float:
 
 def _draw(unit: str, count: int, bits: Bits) -> Whole:
     minus_log = LAWS[unit].minus_log
-    thresholds, guide = _table(unit)
+    thresholds, guide = table(unit)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
     # The guide has the first possible cell of a word's leading bits; a few words need a later one.
@@ -141,9 +145,46 @@ def _words(count: int, bits: Bits) -> NDArray[np.uint64]:
     return np.frombuffer(bits(8 * count), dtype="<u8")
 
 
+class _Table(NamedTuple):
+    """The first word beyond each cell, and the first cell for each value of leading bits."""
+
+    thresholds: NDArray[np.uint64]
+    guide: NDArray[np.int64]
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of all its integers."""
+        parts = self.thresholds.astype("<u8"), self.guide.astype("<i8")
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+
+
+#: Checksums of the tables. They come from decimals alone, and are the same on every machine.
+_CHECKSUMS = {
+    NORMAL: "6a0054428069dfa9d00ca86bff2a765f129db2701dfe8bcd5e574580ca6cb90a",
+    LAPLACE: "d846491efc4f3ccb05aff3ba96c7b604234be86ac2d70096f98a39158160efd0",
+}
+
+
 @functools.cache
-def _table(unit: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the first word beyond each cell, and the first cell for each value of leading bits.
+def table(unit: str) -> _Table:
+    """Return the table of a law, which is computed once.
+
+    Raises:
+        InputError: it is not the one of this version, so that its noise would have another law.
+    """
+    result = _compute_table(unit)
+    if result.checksum != _CHECKSUMS[unit]:
+        raise InputError(
+            f"the table of {unit} noise has the checksum {result.checksum[:12]} and not "
+            f"{_CHECKSUMS[unit][:12]}, as this Python computes other decimals; release nothing "
+            "with it, and install another Python"
+        )
+    return result
+
+
+@isolate
+def _compute_table(unit: str) -> _Table:
+    """Return the table of a law, computed in decimals.
 
     A cell's probability comes from Gauss's rule with three nodes, in 28-digit decimals.
     """
@@ -159,4 +200,4 @@ def _table(unit: str) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     thresholds = np.array(ends, dtype=np.uint64)
     starts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - _GUIDE_BITS)
     guide = np.searchsorted(thresholds, starts, side="right")
-    return thresholds, np.minimum(guide, len(ends) - 1)
+    return _Table(thresholds, np.minimum(guide, len(ends) - 1))

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Ball, Box, block_rows
 from matrixdp.privacy.present import PresentMeanQuery
@@ -39,6 +40,7 @@ _LONGEST = 1e150
 _VALUES = (RecordsQuery.value, MeanQuery.value, PresentMeanQuery.value, SecondMomentQuery.value)
 
 
+@isolate
 def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
     """Return the value of a query on records that are first clipped to its public domain.
 

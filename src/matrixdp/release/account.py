@@ -13,6 +13,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.isolation import isolate
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import durable, ledger, specification, storage, tables
@@ -35,6 +36,7 @@ _UNSUITABLE = {
 }
 
 
+@isolate
 class Account:
     """The privacy spent on one data set, within a total that is fixed from the start.
 

@@ -14,10 +14,12 @@ from typing import Any, Self
 import numpy as np
 
 from matrixdp.checks import Array, InputError
+from matrixdp.isolation import isolate
 from matrixdp.release import durable, provenance, receipt_page, storage
 from matrixdp.release.outputs import Bounds
 
 
+@isolate
 @dataclass(frozen=True, repr=False)
 class Answer:
     """What a release says; all of it may be shown.

@@ -11,6 +11,7 @@ import numpy as np
 from matrixdp import checks, library
 from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
+from matrixdp.isolation import isolate
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from matrixdp.release.outputs import Output
 
 
+@isolate
 @dataclass(frozen=True)
 class Option:
     """A mechanism for a query, with its noise.
@@ -96,6 +98,7 @@ class Option:
         return type(inner).__name__
 
 
+@isolate
 def compare_mechanisms(
     query: Query,
     *,

@@ -53,6 +53,14 @@ class ExactScoreWarning(UserWarning):
     """A score of private records is computed without noise, and no epsilon covers it."""
 
 
+def level_outside() -> int:
+    """Return the ``stacklevel`` of a warning for who called this package, however deep."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("matrixdp."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 class WeakGuaranteeWarning(UserWarning):
     """A guarantee promises next to nothing, as its epsilon or its delta is large."""
 
@@ -60,7 +68,7 @@ class WeakGuaranteeWarning(UserWarning):
 def warn_of_weakness(cautions: Sequence[str]) -> None:
     """Warn who calls ``fit`` of what receipts of other doors caution about."""
     for caution in cautions:
-        warnings.warn(caution, WeakGuaranteeWarning, stacklevel=6)
+        warnings.warn(caution, WeakGuaranteeWarning, stacklevel=level_outside())
 
 
 #: Names of the estimators whose scores have been warned of in this process.
@@ -77,7 +85,7 @@ def warn_of_scores(name: str) -> None:
         "its fits alone, and no scores, best_params_ or choices from them; score records that may "
         "be shown, or publish neither",
         ExactScoreWarning,
-        stacklevel=3,
+        stacklevel=level_outside(),
     )
 
 

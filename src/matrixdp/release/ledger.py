@@ -207,7 +207,8 @@ def check(release: AdditiveMechanism | ComposedMoments) -> None:
     """Check that a release can be drawn and has the noise that it states, before it is charged.
 
     Raises:
-        InputError: it has no guarantee, no safe noise, or less noise than it states.
+        InputError: it has no guarantee, no safe noise, or less noise than it states; or as
+            :func:`matrixdp.noise.safe.table`.
     """
     if not isinstance(release, AdditiveMechanism | ComposedMoments):
         raise InputError(
@@ -216,10 +217,12 @@ def check(release: AdditiveMechanism | ComposedMoments) -> None:
         )
     if isinstance(release, ComposedMoments):
         release.check()
+        safe.table(safe.NORMAL)
         return
     # Also where another author's class has a factor of its own.
     proofs.require(release)
     _ = release.rounding_factor
+    safe.table(release.whitened[1])
 
 
 def check_terms(

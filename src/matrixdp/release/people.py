@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
+from matrixdp.isolation import isolate
 
 #: Texts that hold no value, in small letters.
 MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
@@ -222,6 +223,7 @@ def as_objects(names: Any) -> list[Any]:
     return objects
 
 
+@isolate
 def bound_contributions(groups: ArrayLike, per_person: int) -> Array:
     """Return which records count: the first ones of each person, in their order.
 

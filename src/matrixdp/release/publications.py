@@ -15,6 +15,7 @@ import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import (
@@ -35,6 +36,7 @@ from matrixdp.release.specification import Specification
 _OF_FILES = ("file", "separator", "decimal")
 
 
+@isolate
 def make_release(
     source: Any,
     *,
@@ -103,6 +105,7 @@ def _make(
     return plans.make(spec, None, books, even_if_useless=even_if_useless)
 
 
+@isolate
 def private_bounds(
     source: Any,
     *,
@@ -138,6 +141,7 @@ def private_bounds(
     return _make(spec, account, out, even_if_useless)
 
 
+@isolate
 def recommend(
     source: Any, *, account: str | os.PathLike | Account | None = None, **settings: Any
 ) -> list[Option]:

@@ -1,5 +1,8 @@
 """Noise of whole steps: its distribution, its bits, and that nothing else decides the sum."""
 
+import contextlib
+import decimal
+import functools
 import os
 
 import mpmath
@@ -8,6 +11,7 @@ import pytest
 from exactness import same_copies
 from scipy import stats
 
+from matrixdp import isolation
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
@@ -32,11 +36,24 @@ def bits(seed):
     ],
 )
 def test_thresholds_are_the_distribution_to_the_last_bit(distribution, below):
-    thresholds, _ = safe._table(distribution)
+    thresholds, _ = safe.table(distribution)
     with mpmath.workdps(40):
         for cell in range(0, len(thresholds) - 1, 13):
             exact_value = below(mpmath.mpf(cell + 1) / 256) * mpmath.mpf(2) ** 64
             assert abs(int(thresholds[cell]) - exact_value) < 2
+
+
+@pytest.mark.parametrize("digits", [2, 6, 18])
+def test_a_table_is_computed_in_decimals_of_its_own(digits, monkeypatch):
+    with decimal.localcontext(prec=digits, Emax=3, rounding=decimal.ROUND_UP) as context:
+        context.traps = dict.fromkeys(context.traps, False)
+        assert same_copies(safe._compute_table(safe.NORMAL)[0], safe.table(safe.NORMAL)[0])
+        # Without them it is another law, which is refused.
+        monkeypatch.setattr(isolation, "Isolation", contextlib.nullcontext)
+        monkeypatch.setattr(safe, "table", functools.cache(safe.table.__wrapped__))
+        context.Emax = decimal.MAX_EMAX
+        with pytest.raises(InputError, match="normal noise has the checksum"):
+            safe.noise(safe.NORMAL, 1)
 
 
 @pytest.mark.parametrize(
