@@ -87,11 +87,17 @@ class AdditiveMechanism(CalibratedMechanism):
         rounding of the ideal release, and as private. Its guarantee is :attr:`statement`. The noise
         is larger by the factor :attr:`rounding_factor`, at usual budgets by a millionth or less.
 
+        The statement covers finite values alone. No rule for a NaN in a sum is private, as its
+        neighbour may lie anywhere: it is for records one by one, where :meth:`release` has it. Of a
+        NaN the noise alone is published, as of a value of 0, and an infinite value is clipped.
+
         Args:
-            value: result of :func:`matrixdp.privacy.exact_sums.value`.
+            value: result of :func:`matrixdp.privacy.exact_sums.value`, real numbers in an array of
+                the shape of the query.
 
         Raises:
-            InputError: as :attr:`rounding_factor`; whether it is raised never depends on the value.
+            InputError: as :attr:`rounding_factor`, or the value is no array of real numbers, or of
+                another shape; whether it is raised never depends on the numbers.
         """
         noisy = self.add_noise(value, os.urandom)
         if self.query.output_type == "matrix":
@@ -101,13 +107,30 @@ class AdditiveMechanism(CalibratedMechanism):
     def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
         distribution, unit, _ = self.whitened
-        rounding_factor = self.rounding_factor
+        rounding_factor, exact = self.rounding_factor, self._numbers_of(value)
         # Clipping takes neighbours no further apart. It affects only values beyond the public
         # bounds, which a private number of records allows.
         reach = 1 / safe.STEP / self._roundings
-        white = np.clip(distribution.whiten(value), -reach, reach)
+        white = np.clip(distribution.whiten(exact), -reach, reach)
+        # An integer of a NaN would be the most negative one.
+        white[np.isnan(white)] = 0.0
         steps = safe.rounded(white / rounding_factor) + safe.noise(unit, white.size, bits)
         return distribution.colour(steps * np.float64(rounding_factor * safe.STEP))
+
+    def _numbers_of(self, value: Array) -> Array:
+        """Return a value as float64; InputError: it has another shape, or is of no real numbers."""
+        try:
+            array = np.asarray(exact_sums.filled(value))
+        except (TypeError, ValueError):
+            array = np.asarray(None)
+        real = array.dtype.kind in "biuf"
+        if not real or array.shape != self.noise.shape:
+            problem = f"has shape {array.shape}" if real else "is no array of real numbers"
+            raise InputError(
+                f"value {problem}; give the value of {self.query.name}, real numbers of shape "
+                f"{self.noise.shape}"
+            )
+        return array.astype(np.float64, copy=False)
 
     @property
     def rounding_factor(self) -> float:

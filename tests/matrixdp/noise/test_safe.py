@@ -212,3 +212,31 @@ def test_noise_beyond_the_range_cannot_be_added_safely():
     tiny = Gaussian().calibrate(RecordsQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
     with pytest.raises(InputError, match="cannot be added safely"):
         tiny.release(records())
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300, 0.0])
+def test_what_is_not_finite_publishes_no_sentinel(release, value, monkeypatch):
+    def released(number):
+        monkeypatch.setattr(os, "urandom", bits(1))
+        exact = exact_sums.value(release.query, [records()])
+        exact[0, 1] = number
+        return release.release_value(exact)
+
+    # One number of several: what it does not touch is released as ever.
+    reach = 2.0**26 * release.rounding_factor * np.abs(release.noise.size).max()
+    assert np.abs(released(value)).max() < 9 * reach
+    if np.isnan(value) and release.noise.basis is None:
+        assert same_copies(released(np.nan), released(0.0))
+
+
+def test_a_masked_value_is_a_missing_one(monkeypatch):
+    release = RELEASES[3]
+
+    def released(value):
+        monkeypatch.setattr(os, "urandom", bits(1))
+        return release.release_value(value)
+
+    masked = np.ma.array([[7.0], [0.5], [0.5]], mask=[[True], [False], [False]])
+    assert same_copies(released(masked), released(masked.filled(np.nan)))
+    assert same_copies(released(np.array([[1], [0], [0]])), released(np.array([[1.0], [0], [0]])))
