@@ -113,14 +113,14 @@ class AdditiveMechanism(CalibratedMechanism):
         reach = 1 / safe.STEP / self._roundings
         white = np.clip(distribution.whiten(exact), -reach, reach)
         # An integer of a NaN would be the most negative one.
-        white[np.isnan(white)] = 0.0
+        np.copyto(white, 0.0, where=np.isnan(white))
         steps = safe.rounded(white / rounding_factor) + safe.noise(unit, white.size, bits)
         return distribution.colour(steps * np.float64(rounding_factor * safe.STEP))
 
     def _numbers_of(self, value: Array) -> Array:
         """Return a value as float64; InputError: it has another shape, or is of no real numbers."""
         try:
-            array = np.asarray(exact_sums.filled(value))
+            array = value if type(value) is np.ndarray else np.asarray(exact_sums.filled(value))
         except (TypeError, ValueError):
             array = np.asarray(None)
         real = array.dtype.kind in "biuf"

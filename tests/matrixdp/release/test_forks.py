@@ -4,6 +4,7 @@ import contextlib
 import functools
 import os
 import signal
+import socket
 import threading
 import time
 import traceback
@@ -171,21 +172,23 @@ def test_no_fork_has_a_lock_that_a_thread_is_about_to_note_or_to_close(step, tmp
     thread = threading.Thread(target=work)
     thread.start()
     assert reached.wait(PATIENCE)
-    read, write = os.pipe()
+    ours, theirs = socket.socketpair()
     child = os.fork()
     if not child:
-        step_of_system(write) if step == "close" else os.close(write)
-        os.read(read, 1)
+        theirs.send(b"x")
+        theirs.recv(1)
         os._exit(0)
     thread.join(PATIENCE)
     monkeypatch.undo()
     try:
+        ours.recv(1)
         with path.open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
-        os.close(write)
-        os.close(read)
+        ours.send(b"x")
         os.waitpid(child, 0)
+        ours.close()
+        theirs.close()
 
 
 def test_a_fork_beside_a_thread_that_postpones_signals_hears_them():
