@@ -120,7 +120,7 @@ class AdditiveMechanism(CalibratedMechanism):
     def _numbers_of(self, value: Array) -> Array:
         """Return a value as float64; InputError: it has another shape, or is of no real numbers."""
         try:
-            array = value if type(value) is np.ndarray else np.asarray(exact_sums.filled(value))
+            array = value if type(value) is np.ndarray else np.ma.asarray(value)
         except (TypeError, ValueError):
             array = np.asarray(None)
         real = array.dtype.kind in "biuf"
@@ -130,7 +130,7 @@ class AdditiveMechanism(CalibratedMechanism):
                 f"value {problem}; give the value of {self.query.name}, real numbers of shape "
                 f"{self.noise.shape}"
             )
-        return array.astype(np.float64, copy=False)
+        return np.asarray(np.ma.filled(array.astype(np.float64, copy=False), np.nan))
 
     @property
     def rounding_factor(self) -> float:
