@@ -1,7 +1,7 @@
 # A figure: `build` makes one tidy frame from a run, and a drawing of it.
 # Copy to workflow/reproduction/report/figures
 # Add to workflow/rules/report.smk, below FIGURES = {
-#     "noise_first_pc": ("noise_first_pc", ["<folder>/summary/first_pc.csv"]),
+#     "noise_first_pc": ("noise_first_pc", ["<folder>/rows/first_pc.csv"]),
 # Run: snakemake results/figures/noise_first_pc.svg
 """How the noise of each mechanism falls with epsilon."""
 
@@ -17,7 +17,8 @@ from reproduction.report.inputs import Run
 
 def build(run: Run) -> Figure:
     """Return the shown rows that add noise of a known size."""
-    rows = frames.table_rows(run["summary/first_pc"])
+    rows = run["rows/first_pc"]
+    rows = frames.cells(rows[rows["shown"]])
     return Figure(
         title="Noise against epsilon: first principal component",
         caption="Standard deviation of the noise against claimed epsilon.",

@@ -159,19 +159,22 @@ def test_from_trials_to_a_table(call, trials, results):
     assert_refused(others, f"{made[0]} is of other settings; delete it and run again")
     assert_refused(call(*words, job(digests[0])), "1 digests for 3 files")
     assert_refused(call(*words, digests[0]), "no JSON object with an experiment")
-    made_from = [*places, ROOT / "workflow/published/table3.csv", results / "settings.yaml"]
+    printed, rows_file = ROOT / "workflow/published/table3.csv", results / "rows/regression.csv"
+    joined = {"experiment": "regression", "table_epsilon": "1", "same_as": {}}
+    join = ["rows", *places, *made, printed, "--settings", job_settings.text(joined)]
+    made_from = [rows_file, printed, results / "settings.yaml"]
     of_regression = ["--experiment", "regression"]
     table3 = ["table", "comparison", *made_from, *of_regression, "--out"]
     table3 += [results / "tables/table3.csv"]
-    for verb in ([*words, job(*digests)], table3):
+    for verb in ([*words, job(*digests)], [*join, "--out", rows_file], table3):
         outcome = call(*verb)
         assert outcome[0] == 0, outcome
     # What it is made from must be there, and be enough.
     absent, nowhere = results / "audit/regression.csv", results / "other/table3.csv"
     for files, sentence in (
         ([*made_from, absent], f"{absent} is missing; run `snakemake {absent}`"),
-        (made_from[1:], "summary/regression is not among the files of this step; run `snakemake`"),
-        (made_from[:-1], f"{places[0]} has no settings.yaml beside it; name that of the run too"),
+        (made_from[1:], "rows/regression is not among the files of this step; run `snakemake`"),
+        (made_from[:-1], f"{rows_file} has no settings.yaml beside it; name that of the run too"),
     ):
         assert_refused(
             call("table", "comparison", *files, *of_regression, "--out", nowhere), sentence

@@ -229,6 +229,12 @@ def summary(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     }
 
 
+def rows_frame(settings: Mapping[str, Any], experiment: str) -> JobSettings:
+    """Return what the frame of an experiment's rows needs beside what is known of them."""
+    job = {"experiment": experiment, "table_epsilon": settings["table_epsilon"]}
+    return job | {"same_as": same_as(settings, experiment)}
+
+
 def text(job: Mapping[str, Any]) -> str:
     """Return a job's settings as the JSON of a command line."""
     return json.dumps(job)

@@ -178,14 +178,18 @@ def summaries_of(*runs):
 
 
 def rows_of(*runs):
-    """Return the results of experiments: of those on releases the audit and what is printed, too."""
-    files = []
-    for run in runs:
-        files += summaries_of(run)
-        files += [f"<folder>/audit/{run}.csv"] if run in EXPERIMENTS else []
-        files += [f"<folder>/implied_noise/{run}.csv"] if run in IN_PRINT else []
-        files += published(run) if run in EXPERIMENTS else []
-    return files
+    """Return the rows of experiments, with all that is known of them."""
+    return expand("<folder>/rows/{run}.csv", run=runs)
+
+
+def compared(*runs):
+    """Return the comparisons of the rows of experiments."""
+    return expand("<folder>/comparisons/{run}.csv", run=runs)
+
+
+def audit_of(*runs):
+    """Return the audits of experiments, which trainings do not have."""
+    return expand("<folder>/audit/{run}.csv", run=[run for run in runs if run in EXPERIMENTS])
 
 
 @functools.cache

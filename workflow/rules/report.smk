@@ -1,8 +1,7 @@
 # Tables, figures, one page and an article on everything. What each is made from stands here; how it
 # looks is in its file below workflow/reproduction/report.
 
-AUDITS = expand("<folder>/audit/{run}.csv", run=EXPERIMENTS)
-RESULTS = [*summaries_of(*EXPERIMENTS), *AUDITS, *summaries_of(*TRAININGS)]
+AUDITS = audit_of(*EXPERIMENTS)
 NOISE = ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"]
 SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
@@ -13,7 +12,7 @@ HELD_OUT = ["<folder>/held_out.csv"] if CHECKED else []
 # By the name of a table its recipe, a file of reproduction/report/tables; the files that it shows;
 # and what it is of: an experiment, and a mechanism of it.
 TABLES = {
-    "advice": ("advice", [*RESULTS, *HELD_OUT]),
+    "advice": ("advice", [*rows_of(*RUNS), *compared(*RUNS), *AUDITS, *HELD_OUT]),
     "audit": (
         "audit",
         [
@@ -22,12 +21,12 @@ TABLES = {
             *(["<folder>/audit/negative_control.csv"] if CHECKED else []),
         ],
     ),
-    "effective_noise": (
-        "effective_noise",
-        [*AUDITS, *expand("<folder>/comparisons/{run}.csv", run=EXPERIMENTS)],
+    "effective_noise": ("effective_noise", [*AUDITS, *rows_of(*EXPERIMENTS)]),
+    "price": ("price", [*rows_of(*RUNS), *compared(*RUNS)]),
+    "section10_2": (
+        "section10_2",
+        [*rows_of("section10_2", "regression"), *published("section10_2", "regression")],
     ),
-    "price": ("price", [*RESULTS, *HELD_OUT]),
-    "section10_2": ("section10_2", rows_of("section10_2", "regression")),
 }
 FIGURES = {
     "price": ("price", ["<folder>/tables/price.csv"]),
@@ -59,31 +58,41 @@ if CHECKED:
     FIGURES |= {
         "explainer": ("explainer", NOISE),
         "noise_levels": ("noise_levels", NOISE),
-        "nominal": ("nominal", [*RESULTS, "<folder>/theory/settings.csv"]),
+        "nominal": ("nominal", [*rows_of(*RUNS), "<folder>/theory/settings.csv"]),
     }
 if OTHER_READING:
     TABLES, FIGURES = {"section10_2": TABLES["section10_2"]}, {}
 else:
     FIGURES |= {
-        **{f"curves_{run}": ("curves", [*rows_of(run), *HELD_OUT], run) for run in SWEPT},
-        **{f"figure4_{side}": ("directions", rows_of(run), run) for run, side in SIDES.items()},
+        **{f"curves_{run}": ("curves", [*rows_of(run), *published(run)], run) for run in SWEPT},
+        **{
+            f"figure4_{side}": ("directions", [*rows_of(run), *compared(run), *published(run)], run)
+            for run, side in SIDES.items()
+        },
     }
 
 # Those of experiments of the papers that this run leaves out, or of none at all, are left out.
 LEFT_OUT = {
     f"<folder>/{kind}/{run}.csv"
-    for kind in ("summary", "comparisons", "readings", "audit")
+    for kind in ("rows", "comparisons", "readings", "audit")
     for run in OF_PAPERS - {*RUNS}
 }
 TABLES, FIGURES = (
     {name: entry for name, entry in each.items() if entry[1] and LEFT_OUT.isdisjoint(entry[1])}
     for each in (TABLES, FIGURES)
 )
-TABLES |= {IN_PRINT.get(run, run): ("comparison", rows_of(run), run) for run in SWEPT}
+TABLES |= {
+    IN_PRINT.get(run, run): ("comparison", [*rows_of(run), *published(run)], run) for run in SWEPT
+}
 TABLES |= {f"imgm_{run}": ("training", rows_of(run), run) for run in TRAININGS}
 # One mechanism against each other row, which nobody makes by default.
 ON_REQUEST = {
-    f"against_{run}_{row}": ("against_each", rows_of(run), run, row)
+    f"against_{run}_{row}": (
+        "against_each",
+        [*rows_of(run), *compared(run), *audit_of(run)],
+        run,
+        row,
+    )
     for run in RUNS
     for row in ROWS[run]
     if row not in BASELINES
@@ -97,7 +106,7 @@ CITATIONS = {"citations": RUNS} | {f"citations_{name}": [name] for name in RUNS}
 CONTENT = sorted(
     {
         *provenance(*DATASETS),
-        *summaries_of(*RUNS),
+        *expand("<folder>/{kind}/{run}.csv", kind=["summary", "rows"], run=RUNS),
         *published(*SWEPT),
         *(expand("<folder>/theory/{name}.csv", name=["exact", "settings"]) if ON_PAPERS else []),
         *(["<folder>/claims.csv"] if ON_PAPERS else []),
@@ -122,6 +131,36 @@ MADE = sorted(
 def words_of(entry):
     """Return what a table or figure is of, as the options of its command."""
     return [f"--{name}={word}" for name, word in zip(("experiment", "mechanism"), entry[2:])]
+
+
+rule rows:
+    """All that is known of the rows of an experiment, in one frame."""
+    input:
+        summary=lambda w: summaries_of(w.run),
+        trials=lambda w: trials_of(w.run),
+        audit=lambda w: audit_of(w.run),
+        # A rule that was made on the papers' data needs a result on others.
+        held_out=lambda w: HELD_OUT if catalogue.tuned() & {*ROWS[w.run]} else [],
+        # What the paper prints, and the noise that this would need.
+        printed=lambda w: published(w.run) if w.run in EXPERIMENTS else [],
+        noise=lambda w: [f"<folder>/implied_noise/{w.run}.csv"] if w.run in IN_PRINT else [],
+        code=code("cli.rows"),
+    output:
+        "<folder>/rows/{run}.csv",
+    log:
+        "<folder>/logs/rows/{run}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        settings=settings(job_settings.rows_frame),
+        python=python,
+    message:
+        "Rows: {wildcards.run}"
+    shell:
+        "{params.python} -m reproduction rows {input.summary:q} {input.trials:q} {input.audit:q}"
+        " {input.held_out:q} {input.printed:q} {input.noise:q} --settings {params.settings:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule table:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import runfiles
 from samplerun import FIXED, put, settle
 from trialrows import reason, trials
 
@@ -218,6 +219,7 @@ def write(root: Path) -> None:
     WRONG.to_csv(root / "audit/negative_control.csv", index=False)
     _provenance(root)
     settle(root, **SETTINGS)
+    runfiles.write_rows(root)
 
 
 def write_simulated(root: Path, original: Path) -> None:
@@ -229,6 +231,7 @@ def write_simulated(root: Path, original: Path) -> None:
             text = text.replace(mark.format("original"), mark.format("simulated"))
         put(root / path.relative_to(original), text)
     settle(root, **SETTINGS)
+    runfiles.write_rows(root)
 
 
 def _made(path: Path) -> Path:

@@ -71,6 +71,7 @@ def write(root: Path) -> None:
             audit.loc[names.eq(name), "epsilon_attained"] = epsilon
             audit.loc[names.eq(name), "epsilon_certified"] = 0.3
         audit[names.ne(UNAUDITED)].to_csv(file, index=False)
+    runfiles.write_rows(root)
     (root / "theory").mkdir()
     shutil.copy(KEPT / "theory/settings.csv", root / "theory")
     runfiles.write_known(root, *TABLES)

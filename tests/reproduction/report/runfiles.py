@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reproduction import catalogue
-from reproduction.report import figures, inputs, tables
+from reproduction.report import figures, inputs, rows, tables
 from reproduction.report.figures.base import Figure
 from reproduction.report.tables.base import Table
 
@@ -29,46 +29,33 @@ def _every(kinds: Iterable[str], runs: Iterable[str]) -> list[str]:
 
 
 _AUDITS = _every(["audit"], RELEASES)
-_RELEASED = _every(["summary", "comparisons"], RELEASES)
-_TRAINED = _every(["summary", "comparisons"], TRAININGS)
+_RUNS = (*RELEASES, *TRAININGS)
 _SECTION10_2 = [
-    *_every(["summary", "comparisons", "audit", "published"], ["section10_2"]),
-    *_every(["summary", "comparisons", "audit", "implied_noise"], ["regression"]),
-    "published/table3",
+    *_every(["rows"], ["section10_2", "regression"]),
+    *_every(["published"], ["section10_2", "table3"]),
 ]
 #: Tables and figures that are not of one experiment, by name.
 _NEEDED = {
-    "tables/advice": [*_RELEASED, *_AUDITS, *_TRAINED, "held_out"],
+    "tables/advice": [*_every(["rows", "comparisons"], _RUNS), *_AUDITS, "held_out"],
     "tables/audit": [
         *_AUDITS,
         *(f"{name}_sensitivities" for name in _AUDITS),
         "audit/negative_control",
     ],
     "tables/claims": ["claims"],
-    "tables/effective_noise": [*_AUDITS, *_every(["comparisons"], RELEASES)],
+    "tables/effective_noise": [*_AUDITS, *_every(["rows"], RELEASES)],
     "tables/errata": ["errata", "theory/exact"],
     "tables/imgm_settings": ["theory/settings"],
-    "tables/price": [*_RELEASED, *_AUDITS, *_TRAINED, "held_out"],
+    "tables/price": _every(["rows", "comparisons"], _RUNS),
     "tables/section10_2": _SECTION10_2,
     "tables/table1": ["published/table1", *_every(["data"], ["adult", "cora", "imdb", "mnist"])],
     "tables/table2": ["published/table2", *_every(["data"], ["liver", "movement", "ctg"])],
     "figures/explainer": ["tables/effective_noise", "tables/table2"],
-    "figures/figure1": [
-        *_every(["summary", "comparisons"], ["imdb"]),
-        *_every(["summary", "comparisons"], ["mnist_features"]),
-    ],
+    "figures/figure1": _every(["rows"], ["imdb", "mnist_features"]),
     "figures/figure3": ["theory/ellipses"],
-    "figures/imgm_gradients": [
-        *_every(["summary", "comparisons"], ["adult"]),
-        *_every(["summary", "comparisons"], ["cora"]),
-    ],
+    "figures/imgm_gradients": _every(["rows"], ["adult", "cora"]),
     "figures/noise_levels": ["tables/effective_noise", "tables/table2"],
-    "figures/nominal": [
-        *_RELEASED,
-        *_AUDITS,
-        *_TRAINED,
-        "theory/settings",
-    ],
+    "figures/nominal": [*_every(["rows"], _RUNS), "theory/settings"],
     "figures/price": ["tables/price"],
     "figures/readings": [
         name
@@ -117,12 +104,12 @@ def needed(name: str) -> list[str]:
     kind, words = recipe(name)
     if not (run := words.get("experiment")):
         return [*_NEEDED[name], "settings"]
-    if kind == "training" or run in TRAININGS:
-        return [*_every(["summary", "comparisons"], [run]), "settings"]
-    printed = f"published/{catalogue.experiment(run).results}"
-    kinds = ["summary", "comparisons", "audit", *["implied_noise"] * (run in IN_PRINT.values())]
-    tested = ["held_out"] * (name == f"figures/curves_{run}")
-    return [*_every(kinds, [run]), printed, *tested, "settings"]
+    kinds = ["rows", *["comparisons"] * (kind in ("against_each", "directions"))]
+    if kind == "against_each" and run in RELEASES:
+        kinds.append("audit")
+    printed = [f"published/{catalogue.experiment(run).results}"]
+    printed *= run in RELEASES and kind != "against_each"
+    return [*_every(kinds, [run]), *printed, "settings"]
 
 
 def files(root: Path, name: str) -> dict[str, Path]:
@@ -147,6 +134,16 @@ def build(root: Path, name: str) -> Table:
     """Return a table of a run."""
     kind, words = recipe(name)
     return tables.build(kind, files(root, name), **words)
+
+
+def write_rows(root: Path) -> None:
+    """Write the rows of each experiment of a run that has a summary."""
+    run = inputs.Run(inputs.below(root))
+    for name in run.experiments:
+        if f"summary/{name}" in run:
+            path = root / f"rows/{name}.csv"
+            path.parent.mkdir(exist_ok=True)
+            rows.write(name, run, path, epsilon=run.table_epsilon)
 
 
 def write_known(root: Path, *names: str) -> None:

@@ -74,6 +74,7 @@ def write(root: Path) -> Path:
     made = root / "summary/regression.csv", root / "comparisons/regression.csv"
     comparisons.write([file], *made, FIXED)
     settle(root)
+    runfiles.write_rows(root)
     runfiles.write(root, "tables/table3")
     provenance = {
         "name": "liver",

@@ -46,12 +46,12 @@ ON_FEATURES = {"experiment": "imdb", "audit_status": ""}
 def test_a_row_may_be_advised_or_has_the_first_reason_against_it(fields, reason):
     assert {"clipped_private", "clipped_public"} < catalogue.tuned()
     rows = pd.DataFrame([GOOD | fields])
-    assert advisable.joined(rows, ["clipped_public"])["advisable"].tolist() == [reason]
+    assert advisable.add_advisable(rows, ["clipped_public"])["advisable"].tolist() == [reason]
 
 
 def test_a_mechanism_may_be_advised_if_it_may_at_every_epsilon():
     rows = pd.DataFrame([GOOD, GOOD | {"epsilon": "3", "epsilon_delivered": 4.0}])
-    rows = advisable.joined(rows)
+    rows = advisable.add_advisable(rows)
     assert advisable.of_all(rows[:1]) == advisable.YES
     assert advisable.of_all(rows) == advisable.DELIVERS_MORE
 

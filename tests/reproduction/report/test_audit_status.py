@@ -48,7 +48,7 @@ def test_a_refutation_says_what_epsilon_it_shows(attained, proved, text):
     table = table.assign(
         epsilon=1.0, epsilon_attained=[attained, 50.0], epsilon_certified=[proved, 60.0]
     )
-    rows = audit_status.joined(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
+    rows = audit_status.add_audit_status(pd.DataFrame({"mechanism": ["wrong", "other"]}), table)
     wrong, other = rows.to_dict("records")
     assert (audit_status.text(wrong), audit_status.text(other)) == (text, "")
     assert audit_status.mark("1", wrong).whole == text
@@ -68,13 +68,13 @@ ROWS = pd.DataFrame({"mechanism": NAMES, "epsilon": ["1", "1", "1", "1", ""], "m
 
 
 def test_rows_that_the_audit_lacks_are_declared_and_baselines_are_not():
-    rows = audit_status.joined(ROWS, AUDIT)
+    rows = audit_status.add_audit_status(ROWS, AUDIT)
     words = ["certified", "refuted", "declared", "declared", ""]
     assert rows["audit_status"].tolist() == words
-    not_run = audit_status.joined(ROWS.assign(mean=UNKNOWN), AUDIT)
+    not_run = audit_status.add_audit_status(ROWS.assign(mean=UNKNOWN), AUDIT)
     assert not_run["audit_status"].tolist() == [*words[:3], "", ""]
     for nothing in (None, AUDIT[:0]):
-        assert {*audit_status.joined(ROWS, nothing)["audit_status"]} == {""}
+        assert {*audit_status.add_audit_status(ROWS, nothing)["audit_status"]} == {""}
     marks = ["", " (not private: ε at least 3)", " (declared only)", " (declared only)", ""]
     for place, mark in enumerate(marks):
         assert frames.mechanism_label(rows.iloc[[place]]).endswith(mark)

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from runfiles import write as make_table
+from runfiles import write_rows
 from samplerun import SVG, draw, put, settle, write
 
 from matrixdp.checks import InputError
@@ -155,7 +156,7 @@ def test_commands_have_the_folder_and_the_options_of_the_run(sample):
         ("tables/audit.csv", "a,b\n1,2\n", r"a table of the run cannot be read"),
         ("tables/table3.json", '{"title": "Table 3"', r"table3\.json cannot be read"),
         ("data/liver/provenance.json", "{", r"provenance\.json cannot be read"),
-        ("summary/regression.csv", "a\n", "is not a whole summary file"),
+        ("rows/regression.csv", "a\n", "is not a whole rows file"),
     ],
 )
 def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(
@@ -197,6 +198,7 @@ def test_an_experiment_of_tomorrow_has_a_place(sample, tmp_path):
         copy = (root / f"{kind}/regression.csv").read_text().replace("regression,", "tomorrow,")
         put(root / f"{kind}/tomorrow.csv", copy)
     settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
+    write_rows(root)
     make_table(root, "tables/tomorrow")
     html = page.build(inputs.below(root), run=RUN)
     assert 'id="tables-tomorrow"' in section(html, "further")

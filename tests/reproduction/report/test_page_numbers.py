@@ -113,6 +113,7 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     files = [folder / "trials/regression.csv"], folder / "summary/regression.csv"
     summary.write(*files)
     comparisons.write(*files, folder / "comparisons/regression.csv")
+    runfiles.write_rows(folder)
     run = Run(inputs.below(folder))
     (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
     assert not any(mark.role == "best" or mark.stands for mark in card.marks)

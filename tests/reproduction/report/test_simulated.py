@@ -12,12 +12,12 @@ from reproduction.report.figures import style
 
 #: Tables and figures, and files of which one alone rests on simulated data.
 CASES = {
-    "tables/table3": ["summary/regression"],
-    "tables/section10_2": ["summary/regression", "summary/section10_2"],
+    "tables/table3": ["rows/regression"],
+    "tables/section10_2": ["rows/regression", "rows/section10_2"],
     "tables/table1": ["data/adult", "data/imdb"],
-    "tables/imgm_imdb": ["summary/imdb"],
-    "figures/curves_first_pc": ["summary/first_pc"],
-    "figures/figure1": ["summary/imdb"],
+    "tables/imgm_imdb": ["rows/imdb"],
+    "figures/curves_first_pc": ["rows/first_pc"],
+    "figures/figure1": ["rows/imdb"],
     "figures/readings": ["readings/regression", "readings/covariance"],
     "figures/price": ["tables/price"],
 }

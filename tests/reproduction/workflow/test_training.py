@@ -76,7 +76,7 @@ def test_a_changed_setting_trains_what_it_changes(trained, tmp_path):
 
     both = {"trials/adult/default/nonprivate", "trials/adult/default/imgm"}
     # Tables may show any setting.
-    shown = {"settings", "summary/adult", "tables/imgm_adult", "tables/imgm_imdb"}
+    shown = {"settings", "summary/adult", "rows/adult", "tables/imgm_adult", "tables/imgm_imdb"}
     assert planned(epochs=3) == both | shown
     assert planned(delta=1e-6) == {"trials/adult/default/imgm"} | shown
 
@@ -89,7 +89,8 @@ def test_an_edit_trains_what_rests_on_it(trained, tmp_path):
     assert project.plan(*tables()).jobs <= {"tables/imgm_adult", "tables/imgm_imdb"}
     edit(project, "experiments/schemes/features.py")
     jobs = project.plan(*tables()).jobs - {"tables/imgm_adult"}
-    assert jobs == {"trials/imdb/default/imgm_amplified", "summary/imdb", "tables/imgm_imdb"}
+    made = {f"{kind}/imdb" for kind in ("summary", "rows")} | {"tables/imgm_imdb"}
+    assert jobs == {"trials/imdb/default/imgm_amplified", *made}
     edit(project, "experiments/training/extractor.py")
     assert "features/imdb" in project.plan(*tables()).jobs
 

@@ -242,7 +242,8 @@ def jobs_of(*experiments: str, mechanisms: Sequence[str] | None = None) -> set[s
         for name in TINY["experiments"][experiment]["mechanisms"]:
             if mechanisms is None or name in mechanisms:
                 found |= {f"trials/{experiment}/default/{name}", f"summary/{experiment}"}
-                found |= jobs_of_table(tables[experiment]) | {f"implied_noise/{experiment}"}
+                found |= {f"implied_noise/{experiment}", f"rows/{experiment}"}
+                found |= jobs_of_table(tables[experiment])
                 if name in discovery.mechanisms():
                     found |= {f"audit/{experiment}/{name}", f"audit/{experiment}"}
     return found

@@ -23,7 +23,7 @@ def run(files: Sequence[str], *, settings: str, data: str, out: str) -> None:
 
     job = job_settings.read(settings)
     results, published = summary.read(files[0]), pd.read_csv(files[1])
-    rows = summary.default(results)
+    rows = summary.default_rows(results)
     rows = rows[rows["epsilon"].isin(job["epsilons"])]
     unit = published["unit_factor"] / (catalogue.experiment(job["experiment"]).conjecture or 1)
     printed = (published["value"] * unit).set_axis(published["mechanism"])

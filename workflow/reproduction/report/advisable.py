@@ -26,7 +26,7 @@ ON_THESE_DATA = "made on these data, without a result on others"
 NOT_FREE = {*catalogue.BASELINES} - {*catalogue.RECORD_FREE}
 
 
-def joined(rows: pd.DataFrame, tested: Collection[str] = ()) -> pd.DataFrame:
+def add_advisable(rows: pd.DataFrame, tested: Collection[str] = ()) -> pd.DataFrame:
     """Return rows with the column ``advisable``: ``YES``, or the first reason against a row.
 
     A guarantee must not be in doubt. A parameter that results chose on the data cannot be chosen by

@@ -57,7 +57,7 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
     )
 
 
-def joined(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataFrame:
+def add_audit_status(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataFrame:
     """Return rows with ``COLUMNS`` of their mechanisms; the status is empty without an audit.
 
     Where there is one of other mechanisms, a result at an epsilon that it lacks is declared.

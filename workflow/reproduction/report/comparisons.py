@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,9 @@ PAIR, FIXED, DIRECTION, PRICE = ("row", "fixed", "direction", "price")
 #: Verdicts on a row against another one.
 BETTER, WORSE, EVEN = "better", "worse", "even"
 
+#: What stands between other names of one distribution.
+ALSO = "; "
+
 #: By how many equal trials two mechanisms are of one distribution, and the relative tolerance.
 SHARED, EQUAL = 2, 1e-9
 
@@ -68,12 +72,9 @@ def table(
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
         same_as: by scheme that is not run the one whose rows it has.
     """
-    readings = {*results["reading"]}
-    reading = summary.DEFAULT if summary.DEFAULT in readings else min(readings)
-    results = results[results["reading"].eq(reading) & results["n_trials"].gt(0)]
-    rows = summary.read_rows(source, same_as)
-    rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
-    rows = rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
+    compared_reading = reading(results)
+    results = results[results["reading"].eq(compared_reading) & results["n_trials"].gt(0)]
+    rows = report_trials(source, compared_reading, same_as)
     values = contrasts.frame(rows, ROW)
     compared = _pairs(results, fixed or {})
     if compared.empty:
@@ -94,6 +95,21 @@ def table(
     ).join(contrasts.test(first - second))
     judgement = judged(compared, [*rows["mechanism"].unique()])
     return pd.concat([judgement, _prices(results, values)], ignore_index=True)[COLUMNS]
+
+
+def reading(results: pd.DataFrame) -> str:
+    """Return the reading whose rows are compared: the default one, if a summary has it."""
+    names = {*results["reading"]}
+    return summary.DEFAULT if summary.DEFAULT in names else str(min(names))
+
+
+def report_trials(
+    source: summary.Source, reading: str, same_as: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Return ``trial`` and ``value`` of the trials of a reading that count, by ``ROW``."""
+    rows = summary.read_rows(source, same_as)
+    rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
+    return rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
 
 
 def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
@@ -148,12 +164,12 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     without privacy have the same trials. Below ``ENOUGH`` trials it is NaN.
     """
     ran = summary.table_rows(results)
-    baseline, nonprivate = summary.trivial(ran), catalogue.NONPRIVATE
+    baseline, nonprivate = summary.best_free_baseline(ran), catalogue.NONPRIVATE
     if not baseline or not ran["mechanism"].eq(nonprivate).any():
         return pd.DataFrame(columns=COLUMNS)
     ends = [values.loc[(name, "", "", "")].to_numpy() for name in (nonprivate, baseline)]
     rows = []
-    for name, curve_rows in promised(ran).groupby("mechanism", sort=False):
+    for name, curve_rows in add_delivered_epsilon(ran).groupby("mechanism", sort=False):
         curve = values.loc[pd.MultiIndex.from_frame(curve_rows[ROW])].to_numpy()
         trials = np.isfinite([*ends, *curve]).all(axis=0)
         count = int(trials.sum())
@@ -180,7 +196,7 @@ def _prices(results: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     return table.reindex(columns=COLUMNS)
 
 
-def promised(rows: pd.DataFrame) -> pd.DataFrame:
+def add_delivered_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows with a mean, and ``promised``, the epsilon that their noise delivers.
 
     It is the larger one of the claimed and the delivered epsilon.
@@ -209,7 +225,7 @@ def write(
     files.write_text(out, text)
 
 
-def oriented(compared: pd.DataFrame, comparison: str = PAIR) -> pd.DataFrame:
+def both_orders(compared: pd.DataFrame, comparison: str = PAIR) -> pd.DataFrame:
     """Return one type of pairs in both orders, with a verdict each; epsilon is a number."""
     compared = compared[compared["comparison"].eq(comparison)]
     compared = compared.assign(epsilon=pd.to_numeric(compared["epsilon"], errors="coerce"))
@@ -228,7 +244,7 @@ def verdicts(rows: pd.DataFrame, compared: pd.DataFrame, baseline: str) -> pd.Se
     """Return the verdict of each row (``ROW``) against a baseline; empty where there is none."""
     epsilon = pd.to_numeric(rows["epsilon"], errors="coerce").astype(float)
     keys = rows[ROW].assign(epsilon=epsilon)
-    pairs = pd.concat([oriented(compared), oriented(compared, FIXED)])
+    pairs = pd.concat([both_orders(compared), both_orders(compared, FIXED)])
     pairs = pairs[pairs["against"].eq(baseline) & pairs["p"].notna()]
     outcomes = keys.merge(pairs[[*ROW, "verdict"]], how="left", on=ROW)["verdict"]
     return outcomes.fillna("").set_axis(rows.index)
@@ -275,18 +291,12 @@ def _one_draw(first: Array, second: Array) -> bool:
     return bool((equal | ~shared).all() and shared.sum(axis=1).min() >= SHARED)
 
 
-def once(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
-    """Drop mechanisms with the same noise distribution as an earlier one (see :func:`twins`)."""
-    rows = twins(rows, compared)
-    return rows[~rows["_twin"]].drop(columns="_twin")
-
-
-def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
+def mark_equal_distributions(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
-    The column ``_twin`` is true for these, and ``also`` lists them at the first one. Where there is
-    an audit, only the sound ones are joined
-    (:mod:`reproduction.report.audit_status`). ``compared`` are the comparisons of the rows.
+    The column ``repeats`` is true for these, and ``also`` lists them at the first one. Where there
+    is an audit, only the sound ones are joined (:mod:`reproduction.report.audit_status`).
+    ``compared`` are the comparisons of the rows.
     """
     same = compared[compared["same_distribution"].astype(str).eq("True")]
     # Schemes of training have no audit, and no status.
@@ -299,8 +309,13 @@ def twins(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     for name in names:
         first = next((earlier for earlier in others if frozenset((earlier, name)) in pairs), name)
         others.setdefault(first, []).extend([name] * (first != name))
-    also = rows["mechanism"].map({name: "; ".join(same) for name, same in others.items()})
-    return rows.assign(also=also.fillna(""), _twin=~rows["mechanism"].isin(others))
+    also = rows["mechanism"].map({name: ALSO.join(same) for name, same in others.items()})
+    return rows.assign(also=also.fillna(""), repeats=~rows["mechanism"].isin(others))
+
+
+def equal_names(row: Mapping[str, Any]) -> list[str]:
+    """Return the names of a row's distribution, its own first."""
+    return [str(row["mechanism"]), *filter(None, row["also"].split(ALSO))]
 
 
 def _pairs(results: pd.DataFrame, fixed: Mapping[str, str]) -> pd.DataFrame:

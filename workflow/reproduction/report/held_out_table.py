@@ -32,9 +32,9 @@ def table(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
         compared: comparisons of one experiment.
         results: its summary.
     """
-    rows = advisable.joined(summary.default(results))
+    rows = advisable.add_advisable(summary.default_rows(results))
     refused = rows.loc[rows["advisable"].ne(advisable.YES) & rows["mean"].notna(), "mechanism"]
-    pairs = comparisons.oriented(compared)
+    pairs = comparisons.both_orders(compared)
     pairs = pairs[pairs["epsilon"].notna() & ~pairs["against"].isin(refused)]
     pairs = pairs[pairs["mechanism"].isin(catalogue.tuned())]
     larger = catalogue.metric(str(compared["metric"].iloc[0])).larger

@@ -1,8 +1,9 @@
 """The inputs of tables, figures and the page: the files that a rule lists, by name.
 
-``summary/regression``, ``comparisons/regression``, ``readings/regression``, ``theory/exact``,
-``audit/regression``, ``tables/table3`` and ``claims`` are CSV files in the results' folder, and
-``trials/regression/default/laplace.csv.gz`` or ``tables/table3.json`` other files there.
+``summary/regression``, ``comparisons/regression``, ``rows/regression``, ``readings/regression``,
+``theory/exact``, ``audit/regression``, ``tables/table3`` and ``claims`` are CSV files in the
+results' folder, and ``trials/regression/default/laplace.csv.gz`` or ``tables/table3.json`` other
+files there.
 ``published/table3`` holds the numbers of a paper, ``data/liver`` the provenance of a data set,
 ``settings`` the configuration of the run, and ``errata`` the papers' errors.
 """
@@ -22,7 +23,7 @@ import yaml
 
 from matrixdp.checks import InputError, as_input_error
 from reproduction import catalogue, job_settings
-from reproduction.report import summary
+from reproduction.report import rows, summary
 from reproduction.report.sheet import Sheet, load
 
 AGAIN = "delete it and run again"
@@ -30,7 +31,10 @@ FROM_GIT = "restore it from git"
 DATA_AGAIN = "delete it and run `snakemake data`"
 
 #: Columns of written tables that are text, whatever they look like.
-_TEXT = dict.fromkeys(("epsilon", "published", "published_ci"), str)
+_TEXT = dict.fromkeys(("published", "published_ci"), str)
+
+#: Functions that read the files of a folder.
+_READERS = {"rows": rows.read, "summary": summary.read}
 
 #: Paths of files by name.
 Files = Mapping[str, Path]
@@ -68,17 +72,22 @@ def file_errors(
     return as_input_error(f"{path} cannot be read ({{why}}); {remedy}")
 
 
-def by_name(paths: Iterable[str | os.PathLike]) -> dict[str, Path]:
-    """Return files by name; the configuration among them marks the results' folder.
+def by_name(paths: Iterable[str | os.PathLike], root: str | os.PathLike = "") -> dict[str, Path]:
+    """Return files by name.
+
+    Args:
+        paths: files of a run and of the project.
+        root: the results' folder; by default the configuration among the files marks it.
 
     Raises:
-        InputError: a file is missing, or no configuration is among them.
+        InputError: a file is missing, or nothing says which folder that of the results is.
     """
     files = [Path(path) for path in paths]
     for path in files:
         if not path.is_file():
             raise InputError(f"{path} is missing; run `snakemake {path}`")
     roots = [path.parent for path in files if path.name == SETTINGS]
+    roots = [Path(root)] if root else roots
     if not roots:
         raise InputError(f"{files[0]} has no {SETTINGS} beside it; name that of the run too")
     return {_name(path, roots[0]): path for path in files}
@@ -123,8 +132,8 @@ def read(name: str, files: Files) -> Any:
         InputError: the file is missing or damaged.
     """
     path, folder = find(name, files), name.partition("/")[0]
-    if folder == "summary":
-        return summary.read(path)
+    if folder in _READERS:
+        return _READERS[folder](path)
     if path.name == PROVENANCE:
         return provenance(path)
     with file_errors(path, FROM_GIT if folder in ("published", "errata") else AGAIN):

@@ -150,6 +150,11 @@ def _without_zeros(decimal: str) -> str:
     return decimal.rstrip("0").rstrip(".") if "." in decimal else decimal
 
 
+def epsilon_text(epsilon: float) -> str:
+    """Return a claimed epsilon as a configuration has it, empty for none."""
+    return "" if math.isnan(epsilon) else f"{epsilon:g}"
+
+
 def span(numbers: pd.Series, form: Callable[[Any], str] = format_value) -> str:
     """Return the smallest and the largest number, or the only one; empty without numbers."""
     ends = [form(end) for end in (numbers.min(), numbers.max()) if numbers.notna().any()]

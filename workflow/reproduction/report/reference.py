@@ -34,7 +34,7 @@ from reproduction.report import inputs, statistics, summary, tables
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
-    *("settings.yaml", "data", "summary", "comparisons", "readings", "theory", "audit"),
+    *("settings.yaml", "data", "summary", "comparisons", "rows", "readings", "theory", "audit"),
     *("implied_noise", "tables", "figures", "claims.csv", "held_out.csv"),
 )
 #: Data sets and trials are not kept; their provenance and summaries are.
@@ -53,7 +53,8 @@ _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg"
 #: What is kept of the run on MNIST, beside its settings and its claims.
 MNIST = "mnist"
 _OF_MNIST = (
-    *("summary/mnist.csv", "comparisons/mnist.csv", "data/mnist/provenance.json"),
+    *("summary/mnist.csv", "comparisons/mnist.csv", "rows/mnist.csv"),
+    "data/mnist/provenance.json",
     *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "json", "md", "tex")),
 )
 #: Tables with claims, by the identifier in the first column.

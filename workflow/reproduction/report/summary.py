@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,11 @@ COLUMNS = (
 
 #: Columns of heavy-tailed rows: the median and the ends of its interval.
 MEDIAN = ("median", "median_low", "median_high")
+
+#: Types of its columns; all others are text.
+TYPES: dict[str, type] = {"n_trials": int, "chosen": bool}
+TYPES |= dict.fromkeys(("delta", "epsilon_delivered", "mu", "noise_std", "mean", "sd"), float)
+TYPES |= dict.fromkeys(("ci95", *MEDIAN, "select_mean"), float)
 
 PHASES = ("report", "select", CONTROL)
 SIMULATED = "simulated"
@@ -142,7 +147,7 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
     if len(trial_files) != len(digests):
         raise InputError(f"settings has {len(digests)} digests for {len(trial_files)} files")
     for path, digest in zip(trial_files, digests, strict=True):
-        if {*_read_csv(path, {"settings": str}, "trial")["settings"].unique()} != {digest}:
+        if {*read_csv(path, {"settings": str}, "trial")["settings"].unique()} != {digest}:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
@@ -158,9 +163,7 @@ def read(path: str | os.PathLike) -> pd.DataFrame:
     Raises:
         InputError: the file is not a summary, or has no rows.
     """
-    numbers = ("delta", "epsilon_delivered", "mu", "noise_std", "mean", "sd", "ci95", *MEDIAN)
-    types = {"n_trials": int, "chosen": bool} | dict.fromkeys((*numbers, "select_mean"), float)
-    table = _read_csv(path, {name: types.get(name, str) for name in COLUMNS}, "summary")
+    table = read_csv(path, {name: TYPES.get(name, str) for name in COLUMNS}, "summary")
     if table.empty:
         raise InputError(f"{path} holds no rows; delete it and run the experiment again")
     return table[list(COLUMNS)]
@@ -176,7 +179,7 @@ def read_trials(
     Raises:
         InputError: the file is damaged, has no rows, or has a trial without a finite result.
     """
-    rows = _read_csv(path, {name: float if name in NUMBERS else str for name in columns}, "trial")
+    rows = read_csv(path, {name: float if name in NUMBERS else str for name in columns}, "trial")
     if rows.empty:
         raise InputError(f"{path} holds no rows; delete it and run again, which makes it anew")
     trials = rows[rows["trial"].notna()]
@@ -206,7 +209,7 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates(["mechanism", "epsilon"])
 
 
-def trivial(rows: pd.DataFrame) -> str:
+def best_free_baseline(rows: pd.DataFrame) -> str:
     """Return the best baseline that costs no privacy; empty for none.
 
     ``rows`` are of one experiment and reading, with ``mechanism``, ``metric`` and ``mean``.
@@ -219,10 +222,11 @@ def trivial(rows: pd.DataFrame) -> str:
     return str(means.idxmax() if larger else means.idxmin())
 
 
-def place_of_default(table: pd.DataFrame, epsilon: str) -> str:
-    """Return the place of the default reading among all readings of a summary; empty for one alone.
+def place_of_default(table: pd.DataFrame, epsilon: float) -> str:
+    """Return the place of the default reading among all readings of rows; empty for one alone.
 
-    It is by the mean of the experiment's own mechanisms, those that its paper brings in.
+    It is by the mean of the experiment's own mechanisms, those that its paper brings in, at an
+    epsilon.
     """
     paper = catalogue.experiment(str(table["experiment"].iloc[0])).paper if len(table) else ""
     names = catalogue.section("papers").get(paper, [])
@@ -236,12 +240,25 @@ def place_of_default(table: pd.DataFrame, epsilon: str) -> str:
     return f"the {places.get(int(ranks[DEFAULT]), 'middle')} of {len(means)} readings"
 
 
-def default(table: pd.DataFrame) -> pd.DataFrame:
+def default_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the default reading that a table shows."""
     return table_rows(table[table["reading"].eq(DEFAULT)])
 
 
-def _read_csv(path: str | os.PathLike, types: Mapping[str, type], description: str) -> pd.DataFrame:
+def read_csv(
+    path: str | os.PathLike, types: Mapping[str, type], description: str, **options: Any
+) -> pd.DataFrame:
+    """Return columns of a CSV file by their types; an empty cell is NaN in numbers alone.
+
+    Args:
+        path: the file.
+        types: type of each column.
+        description: what messages call the file.
+        options: further ones of :func:`pandas.read_csv`.
+
+    Raises:
+        InputError: the file is damaged, or lacks a column.
+    """
     blank = {name: [""] for name, dtype in types.items() if dtype is float}
     try:
         return pd.read_csv(
@@ -250,6 +267,7 @@ def _read_csv(path: str | os.PathLike, types: Mapping[str, type], description: s
             dtype=types,
             keep_default_na=False,
             na_values=blank,
+            **options,
         )
     except (OSError, EOFError, zlib.error, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")

@@ -22,6 +22,7 @@ def make(saved, tmp_path):
         summary.write(file, files[0])
         comparisons.write(file, *files, job_settings.untuned({**CONFIG, **settings}))
         settle(tmp_path, experiments={"regression": {}}, **settings)
+        runfiles.write_rows(tmp_path)
         runfiles.write(tmp_path, "tables/table3")
         stem = tmp_path / "tables/table3"
         table = pd.read_csv(f"{stem}.csv").set_index("mechanism")

@@ -273,11 +273,7 @@ def _advice(files: Files) -> dict[str, Any]:
     rows = pd.DataFrame(inputs.read("tables/advice", files))
     settings = inputs.read("settings", files)
     claimed_epsilon = float(settings["table_epsilon"])
-    rows = (
-        rows[pd.to_numeric(rows["epsilon"]).eq(claimed_epsilon)]
-        .groupby("experiment", sort=False)
-        .last()
-    )
+    rows = rows[rows["epsilon"].eq(claimed_epsilon)].groupby("experiment", sort=False).last()
     lines = []
     for name, row in rows.iterrows():
         best = f"{row['best']}; alike: {row['tied_with']}" if row["tied"] else row["best"]

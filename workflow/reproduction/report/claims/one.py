@@ -85,7 +85,7 @@ def _rows(claim: Claim, files: Files, epsilon: str, kept: Files) -> list[str]:
     for run in claim.experiments:
         about, table = (
             catalogue.experiment(run),
-            summary.default(inputs.read(f"summary/{run}", files)),
+            summary.default_rows(inputs.read(f"summary/{run}", files)),
         )
         printed = Run(files).published(about.results).set_index("mechanism")
         rows = definitions.rows(claim.comparisons)

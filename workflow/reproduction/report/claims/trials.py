@@ -61,7 +61,7 @@ class Trials:
 
     def baseline(self, experiment: str) -> Row:
         """Return the best baseline that uses no record."""
-        return Row(experiment, summary.trivial(self._summary(experiment)))
+        return Row(experiment, summary.best_free_baseline(self._summary(experiment)))
 
     def has(self, row: Row) -> bool:
         """Return whether a row has trials. NotRun: its experiment was not run."""

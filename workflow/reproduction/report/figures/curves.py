@@ -9,18 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reproduction import catalogue
-from reproduction.report import (
-    advisable,
-    audit_status,
-    comparisons,
-    held_out_table,
-    markup,
-    summary,
-)
+from reproduction.report import advisable, audit_status, comparisons, markup
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
 from reproduction.report.statistics import ROUNDING
+
+#: What its data say of a row beside the columns of every figure.
+JOINED = ("against_baseline", *audit_status.COLUMNS, "advisable", "also")
 
 REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "none"))]
 
@@ -31,19 +27,14 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     ``leading`` marks the mechanisms of :func:`leading`, the best baseline that costs no privacy
     and the result without privacy.
     """
-    rows = frames.table_rows(run[f"summary/{experiment}"])
+    every = run[f"rows/{experiment}"]
+    rows = frames.cells(every[every["shown"] & ~every["repeats"]], *JOINED)
     if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
-    about = catalogue.experiment(experiment)
-    theirs = frames.published(run.published(about.results), experiment)
-    compared, baseline = run[f"comparisons/{experiment}"], summary.trivial(rows)
-    rows = rows.assign(against_baseline=comparisons.verdicts(rows, compared, baseline))
-    rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
-    rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
-    rows = comparisons.once(rows, compared)
+    theirs = frames.published(run.published(catalogue.experiment(experiment).results), experiment)
     names = leading(rows, run.table_epsilon)
     joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
-    mechanisms = [*names, catalogue.NONPRIVATE, baseline]
+    mechanisms = [*names, catalogue.NONPRIVATE, every["baseline"].iloc[0]]
     return joined.assign(leading=joined["mechanism"].isin(mechanisms))
 
 
@@ -55,12 +46,11 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
     """
     papers = {*catalogue.section("compared")["MVG"]}
     papers |= {name for names in catalogue.section("papers").values() for name in names}
-    names = rows.loc[rows["role"].eq("mechanism"), "mechanism"]
-    also = rows.set_index("mechanism")["also"].str.split("; ")
+    distinct = rows[rows["role"].eq("mechanism")].drop_duplicates("mechanism")
     first = [
-        name
-        for name in names.unique()
-        if {name, *also[[name]].iloc[0]} & papers or name not in catalogue.legends()
+        row["mechanism"]
+        for row in distinct.to_dict("records")
+        if {*comparisons.equal_names(row)} & papers or row["mechanism"] not in catalogue.legends()
     ]
     last = best(rows, epsilon)
     return [name for name in first if name not in last] + last

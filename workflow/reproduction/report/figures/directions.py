@@ -10,13 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, statistics, summary
+from reproduction.report import audit_status, comparisons, statistics
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
 from reproduction.report.statistics import ROUNDING
 
 EXACT = "directional_gaussian"
+
+#: What is added to a direction.
+RATIOS = ("favours", "ratio", "ratio_ci95")
 
 
 def tidy(experiment: str, run: Run) -> pd.DataFrame:
@@ -26,22 +29,24 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     direction (a) at the same epsilon, ``ratio_ci95`` half its interval by the delta method.
     """
     about = catalogue.experiment(experiment)
-    rows = frames.cells(run[f"summary/{experiment}"])
+    every = run[f"rows/{experiment}"]
+    rows = frames.cells(every, *audit_status.COLUMNS)
     mechanism = _paper(rows)
     config = run.settings["experiments"].get(experiment, {})
     labels = frames.directions(config.get("directions", {}))
     ours = rows[rows["mechanism"].isin([mechanism, EXACT]) & rows["chosen"]]
     if ours.empty:
         return ours
-    levels = rows[rows["mechanism"].isin(["nonprivate", summary.trivial(rows)])]
+    levels = rows[rows["mechanism"].isin([catalogue.NONPRIVATE, every["baseline"].iloc[0]])]
     theirs = frames.published(run.published(about.results), experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))
-    compared = comparisons.oriented(run[f"comparisons/{experiment}"], comparisons.DIRECTION)
+    compared = comparisons.both_orders(run[f"comparisons/{experiment}"], comparisons.DIRECTION)
     against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
-    ours = audit_status.joined(ours.merge(against_a, how="left"), run.get(f"audit/{experiment}"))
-    return frames.join([ours, levels, theirs])
+    columns = [*frames.COLUMNS, *RATIOS, "verdict", *audit_status.COLUMNS]
+    ours = ours.merge(against_a, how="left")[columns]
+    return frames.join([ours, levels[[*frames.COLUMNS]], theirs])
 
 
 def _paper(rows: pd.DataFrame) -> str:
@@ -63,7 +68,8 @@ def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw MVG above and the exact calibration below; add ratios if that spans decades."""
     mechanism = _paper(frame)
-    baseline = summary.trivial(frame)
+    levels = frame.loc[frame["role"].eq("level"), "mechanism"]
+    baseline = next((name for name in levels if name != catalogue.NONPRIVATE), "")
     ours, theirs = (frame[frame["role"].eq(role)] for role in ("mechanism", "published"))
     paper, exact = (ours[ours["mechanism"].eq(name)] for name in (mechanism, EXACT))
     decades = exact["mean"].max() > 10 * exact.loc[exact["mean"] > ROUNDING, "mean"].min()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, markup, summary
+from reproduction.report import audit_status, comparisons, markup, summary
 
 #: Columns of text, which are empty where a row has none.
 TEXT = (
@@ -23,27 +23,18 @@ COLUMNS = (
 )
 
 
-def cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a summary's rows of the default reading (``COLUMNS``), ``epsilon`` a number.
+def cells(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return rows of the default reading (``COLUMNS`` and further ``columns``), in order.
 
     ``role`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
-    make no sense are left out.
+    make no sense are left out. ``rows`` are those of :mod:`reproduction.report.rows`.
     """
-    rows = table[table["reading"].eq(summary.DEFAULT)]
+    rows = rows[rows["reading"].eq(summary.DEFAULT)]
     rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
-    rows = rows.assign(
-        epsilon=pd.to_numeric(rows["epsilon"], errors="coerce"),
-        role=rows["mechanism"].isin(catalogue.BASELINES).map({True: "level", False: "mechanism"}),
-        # Without trials a row has no metric, but its experiment has one.
-        metric=rows["metric"].max(),
-    )
+    baseline = rows["mechanism"].isin(catalogue.BASELINES)
+    rows = rows.assign(role=baseline.map({True: "level", False: "mechanism"}))
     order = ["mechanism", "direction", "epsilon", "configuration"]
-    return rows[[*COLUMNS]].sort_values(order, kind="stable", ignore_index=True)
-
-
-def table_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells that a table shows (see :func:`reproduction.report.summary.table_rows`)."""
-    return summary.table_rows(cells(table)).reset_index(drop=True)
+    return rows[[*COLUMNS, *columns]].sort_values(order, kind="stable", ignore_index=True)
 
 
 def mechanism_label(rows: pd.DataFrame) -> str:
@@ -51,11 +42,11 @@ def mechanism_label(rows: pd.DataFrame) -> str:
 
     One that is refuted, or only declared, says so (:mod:`reproduction.report.audit_status`).
     """
-    also = rows["also"].iloc[0] if "also" in rows else ""
-    names = [str(rows["mechanism"].iloc[0]), *(also.split("; ") if also else [])]
+    row = {"also": "", **rows.iloc[0]}
     experiment = str(rows["experiment"].iloc[0]) if "experiment" in rows else ""
     perturbation = catalogue.experiment(experiment).perturbation
-    words = audit_status.remark(rows.iloc[0].to_dict()).replace("epsilon", "ε")
+    words = audit_status.remark(row).replace("epsilon", "ε")
+    names = comparisons.equal_names(row)
     label = " = ".join(catalogue.label(name, perturbation) for name in names)
     return label + (f" ({words})" if words else "")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons
+from reproduction.report import audit_status
 from reproduction.report.figures import frames, style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
@@ -39,25 +39,22 @@ def tidy(run: Run) -> pd.DataFrame:
     parts, at = [], run.table_epsilon
     for name, table in run.items():
         folder, _, experiment = name.partition("/")
-        if (
-            folder in ("audit", "comparisons", "settings")
-            or catalogue.experiment(experiment).part_of
-        ):
+        about = catalogue.experiment(experiment)
+        if folder not in ("rows", "theory") or about.part_of:
             continue
-        if name == "theory/settings":
+        if folder == "theory":
             rows = table[table["lots"].eq("paper")]
             rows = rows.rename(columns={"dataset": "experiment", "scheme": "mechanism"})
         else:
-            perturbation = catalogue.experiment(experiment).perturbation
-            rows = frames.table_rows(table).assign(perturbation=perturbation)
-            rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
             # Where IMGM is another mechanism under a new name, it stands for both.
-            twins = comparisons.twins(rows, run[f"comparisons/{experiment}"])
-            rows = rows[twins["also"].eq("") | twins["_twin"]]
-            tight = rows.reindex(columns=["epsilon_delivered", "epsilon_least"])
-            rows["epsilon_delivered"] = tight.max(axis=1)
-            # Noise without a size of its own is a part of what directions cost.
-            rows["search"] = rows["noise_std"].isna()
+            alone = table["also"].eq("") | table["repeats"]
+            rows = frames.cells(table[table["shown"] & alone], *audit_status.COLUMNS)
+            rows = rows.assign(
+                perturbation=about.perturbation,
+                epsilon_delivered=rows[["epsilon_delivered", "epsilon_least"]].max(axis=1),
+                # Noise without a size of its own is a part of what directions cost.
+                search=rows["noise_std"].isna(),
+            )
         rows = rows[rows["epsilon"].eq(at) & rows["epsilon_delivered"].notna()]
         columns = ["experiment", "mechanism", "perturbation", "batch", *EPSILONS, "audit_status"]
         columns.append("search")

@@ -45,7 +45,7 @@ def panel(experiment: str, run: Run) -> pd.DataFrame:
     theirs = frames.published(table, experiment).assign(row=table["method"])
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
     usual = rows[rows["reading"].eq(readings.DEFAULT)]
-    levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.trivial(usual)]
+    levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.best_free_baseline(usual)]
     parts = [usual[usual["mechanism"].isin(levels)].assign(role="level")]
     for number, cell in enumerate(theirs.to_dict("records")):
         outcomes = _place(rows[rows["mechanism"].eq(cell["mechanism"])], number)

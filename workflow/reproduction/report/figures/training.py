@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from reproduction import catalogue
-from reproduction.report import comparisons, summary
+from reproduction.report import summary
 from reproduction.report.figures import frames, style
 from reproduction.report.inputs import Run
 from reproduction.report.statistics import exceeds
@@ -31,14 +31,11 @@ def tidy(run: Run) -> pd.DataFrame:
     ``leading`` marks the baselines and the mechanisms of :func:`leading`, which are drawn.
     """
     parts = []
-    for name in (file.partition("/")[2] for file in run if file.startswith("summary/")):
-        table = run[f"summary/{name}"]
-        rows, compared = frames.cells(table), run.get(f"comparisons/{name}")
-        if rows["role"].eq("mechanism").any() and compared is not None:
-            verdicts = comparisons.verdicts(rows, compared, summary.trivial(rows))
-            rows = rows.assign(against_baseline=verdicts)
-            place = summary.place_of_default(table, run.settings["table_epsilon"])
-            parts.append(comparisons.twins(rows, compared).assign(place=place))
+    for every in (run[file] for file in run if file.startswith("rows/")):
+        rows = frames.cells(every, "against_baseline", "also", "repeats")
+        if rows["role"].eq("mechanism").any():
+            place = summary.place_of_default(every, run.table_epsilon)
+            parts.append(rows.rename(columns={"repeats": "_repeats"}).assign(place=place))
     joined = frames.join(parts)
     if joined.empty:
         return joined
@@ -83,7 +80,7 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
             _absent(column, catalogue.experiment(experiment))
             continue
         rows = frame[frame["experiment"].eq(experiment)]
-        ours = rows[rows["role"].eq("mechanism") & ~rows["_twin"].eq(True)]
+        ours = rows[rows["role"].eq("mechanism") & ~rows["_repeats"].eq(True)]
         title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
         column[0].set_title(f"{title}\n({place})" if place else title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
@@ -149,7 +146,7 @@ def _finish(axes: Axes, rows: pd.DataFrame, name: str) -> None:
 
 def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     """Name every scheme and baseline once below all panels."""
-    ours = frame[frame["role"].eq("mechanism") & ~frame["_twin"].eq(True)]
+    ours = frame[frame["role"].eq("mechanism") & ~frame["_repeats"].eq(True)]
     keys = [
         style.key(frames.mechanism_label(part), catalogue.look(name))
         for name, part in frames.ordered(ours)

@@ -90,7 +90,7 @@ def cards(run: Run) -> list[Card]:
     for name, rows in run.results.items():
         about = catalogue.experiment(name)
         means = _means(rows, run)
-        baseline = summary.trivial(rows)
+        baseline = rows["baseline"].max()
         conditions = {
             mechanism: words
             for paper in catalogue.section("papers")
@@ -126,9 +126,7 @@ def cards(run: Run) -> list[Card]:
             if mechanism in means and mechanism != baseline
         ]
         better = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
-        place = summary.place_of_default(
-            run.table(f"summary/{name}"), run.settings["table_epsilon"]
-        )
+        place = summary.place_of_default(run[f"rows/{name}"], run.table_epsilon)
         label = catalogue.label(baseline)
         deck.append(Card(about, place, trials(rows), better, marks, label))
     return deck

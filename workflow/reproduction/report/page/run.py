@@ -8,10 +8,9 @@ import os
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, inputs, summary
+from reproduction.report import audit_status, inputs, summary
 from reproduction.report.inputs import Files
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import audit
 
 
 class Run(inputs.Run):
@@ -36,7 +35,7 @@ class Run(inputs.Run):
 
     def at_epsilon(self, rows: pd.DataFrame) -> pd.Series:
         """Return a mask of the rows at the tables' epsilon."""
-        return pd.to_numeric(rows["epsilon"], errors="coerce").eq(self.table_epsilon)
+        return rows["epsilon"].eq(self.table_epsilon)
 
     @functools.cached_property
     def results(self) -> dict[str, pd.DataFrame]:
@@ -47,19 +46,12 @@ class Run(inputs.Run):
         """
         tables, order = {}, {name: i for i, name in enumerate(catalogue.experiments())}
         for name in sorted(self.experiments, key=lambda name: order.get(name, len(order))):
-            rows = self.table(f"summary/{name}")
+            rows = self.table(f"rows/{name}")
             if rows.empty or catalogue.experiment(name).part_of:
                 continue
             if not rows["data_status"].eq(summary.SIMULATED).any():
-                tables[name] = audit_status.joined(summary.default(rows), self.audit(name))
+                tables[name] = rows[rows["shown"] & rows["reading"].eq(summary.DEFAULT)]
         return tables
-
-    def audit(self, experiment: str) -> pd.DataFrame:
-        """Return the audited releases of an experiment."""
-        rows = self.table("tables/audit")
-        if rows.empty:
-            return rows
-        return rows[rows["subject"].eq(audit.RELEASE) & rows["experiment"].eq(experiment)]
 
     def advice(self) -> dict[str, pd.Series]:
         """Return each experiment's advice for the task that allows most; few trials give none."""
@@ -76,17 +68,13 @@ class Run(inputs.Run):
         What is refuted has the words for that as its verdict
         (:mod:`reproduction.report.audit_status`).
         """
-        compared = self.table(f"comparisons/{experiment}")
-        if compared.empty:
-            return {}
         rows = self.results[experiment]
-        baseline = summary.trivial(rows)
         ran = self.at_epsilon(rows) & rows["mean"].notna()
         rows = rows[ran & rows["mechanism"].isin(names)]
-        outcomes = comparisons.verdicts(rows, compared, baseline)
-        words = map(audit_status.text, rows.to_dict("records"))
-        each = (word or outcome for word, outcome in zip(words, outcomes, strict=True))
-        return dict(zip(rows["mechanism"], each, strict=True))
+        return {
+            row["mechanism"]: audit_status.text(row) or row["against_baseline"]
+            for row in rows.to_dict("records")
+        }
 
     def trials(self) -> dict[int, list[str]]:
         """Return the names of experiments, grouped by their trials of a row.
@@ -95,7 +83,7 @@ class Run(inputs.Run):
         """
         by_count: dict[int, list[str]] = {}
         for name, rows in self.results.items():
-            rows = rows[self.at_epsilon(rows) | rows["epsilon"].eq("")]
+            rows = rows[self.at_epsilon(rows) | rows["epsilon"].isna()]
             by_count.setdefault(trials(rows), []).append(catalogue.experiment(name).name)
         return by_count
 

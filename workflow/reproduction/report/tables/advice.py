@@ -17,7 +17,7 @@ from matrixdp.auditing.status import NOT_REFUTED
 from reproduction import catalogue
 from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
-from reproduction.report.markup import format_value
+from reproduction.report.markup import epsilon_text, format_value
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.tables.audit import RELEASED
 from reproduction.report.tables.base import Column, Table, empty, lines
@@ -78,7 +78,7 @@ def build(run: Run) -> Table:
     the least error of those that it offers.
     """
     title = "Advice for every task and budget"
-    rows = [row for name in run.each("summary") for row in _rows(name, run)]
+    rows = [row for name in run.each("rows") for row in _rows(name, run)]
     if not rows:
         return empty(title, run)
     for row in rows:
@@ -98,18 +98,17 @@ def build(run: Run) -> Table:
 
 def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
     """Return the rows of an experiment; none of a part of another one."""
-    about, results = catalogue.experiment(experiment), run[f"summary/{experiment}"]
+    about, every = catalogue.experiment(experiment), run[f"rows/{experiment}"]
     if about.part_of:
         return
     evidence = run.get("held_out")
-    table = audit_status.joined(summary.default(results), run.get(f"audit/{experiment}"))
-    table = advisable.joined(table, held_out_table.tested(evidence, experiment))
+    table = every[every["shown"] & every["reading"].eq(summary.DEFAULT)]
     released_by = _released_by(about, table, run)
     notes = {name: held_out_table.sentence(evidence, experiment, name) for name in released_by}
     candidates = _candidates(table)
-    pairs = comparisons.oriented(run[f"comparisons/{experiment}"])
+    pairs = comparisons.both_orders(run[f"comparisons/{experiment}"])
     ends = _ends(table) | {
-        "place": summary.place_of_default(results, run.settings.get("table_epsilon", "")),
+        "place": summary.place_of_default(every, run.table_epsilon),
         "experiment": experiment,
     }
     # Private training is nothing that a person releases from a file.
@@ -118,7 +117,7 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
         allowed = [name for name, output in released_by.items() if output in outputs]
         some = candidates[candidates["mechanism"].isin(allowed)]
         for guarantee, rows in ((PURE, some[some["delta"].eq(0)]), (APPROXIMATE, some)):
-            for epsilon, at in rows.groupby("claimed_epsilon"):
+            for epsilon, at in rows.groupby("epsilon"):
                 contests = pairs[pairs["epsilon"].eq(epsilon)]
                 if best := _best(at, contests, ends["baseline"], offered):
                     what = {"task": task, "released": released, "guarantee": guarantee}
@@ -159,16 +158,15 @@ def _released_by(about: catalogue.Experiment, rows: pd.DataFrame, run: Run) -> d
 
 def _candidates(table: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows that may be advised, by their claimed epsilon."""
-    rows = table.assign(claimed_epsilon=pd.to_numeric(table["epsilon"], errors="coerce"))
-    rows = rows[rows["advisable"].eq(advisable.YES) & rows["mean"].notna()]
-    return rows.dropna(subset="claimed_epsilon").sort_values("claimed_epsilon", kind="stable")
+    rows = table[table["advisable"].eq(advisable.YES) & table["mean"].notna()]
+    return rows.dropna(subset="epsilon").sort_values("epsilon", kind="stable")
 
 
 def _ends(table: pd.DataFrame) -> dict[str, Any]:
     """Return the best baseline of an experiment, its mean, and the mean without privacy."""
     means = table.set_index("mechanism")["mean"]
     means = means.mask(means.abs().lt(ROUNDING), 0.0)
-    baseline = summary.trivial(table)
+    baseline = table["baseline"].max()
     return {
         "baseline": baseline,
         "baseline_error": means.get(baseline, nan),
@@ -202,10 +200,10 @@ def _best(
     ranked.sort(key=lambda name: name != leader)
     searched = {*rows.loc[rows["audit_status"].eq(NOT_REFUTED), "mechanism"]}
     labels = {name: _join_names({name, *alike[name]}, searched) for name in distinct}
-    of_best = rows[rows["mechanism"].eq(leader)].iloc[0][[*OF_BEST]]
+    of_best = rows[rows["mechanism"].eq(leader)].iloc[0][[*OF_BEST]].to_dict()
     contests = pairs[pairs["mechanism"].eq(leader)].set_index("against")
     return {
-        **of_best,
+        **of_best | {"epsilon": epsilon_text(of_best["epsilon"])},
         **_against_others(ranked, labels, means, contests, baseline),
         "offer_mechanism": offer or "",
         "offer_error": means[offer] if offer else nan,

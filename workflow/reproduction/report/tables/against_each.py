@@ -44,7 +44,7 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
     Raises:
         InputError: the mechanism is none of the experiment.
     """
-    results, about = run[f"summary/{experiment}"], catalogue.experiment(experiment)
+    results, about = run[f"rows/{experiment}"], catalogue.experiment(experiment)
     results = results[results["reading"].eq(run.settings["reading"])]
     private = results[~results["mechanism"].isin(catalogue.BASELINES)]
     checks.choice(dict.fromkeys(private["mechanism"]), mechanism=mechanism)
@@ -73,7 +73,7 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
 
 def _rows(mechanism: str, compared: pd.DataFrame) -> pd.DataFrame:
     """Return a mechanism against each other row, and against itself without a difference."""
-    rows = comparisons.oriented(compared)
+    rows = comparisons.both_orders(compared)
     rows = rows[rows["mechanism"].eq(mechanism) & rows["epsilon"].notna()]
     itself = rows.drop_duplicates("epsilon").assign(mean_against=np.nan, verdict="")
     itself[AGAINST] = itself[ROW[:-1]].to_numpy()
@@ -87,16 +87,14 @@ def _rows(mechanism: str, compared: pd.DataFrame) -> pd.DataFrame:
 def _described(
     rows: pd.DataFrame, results: pd.DataFrame, audit: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """Return rows with what summary and audit say of ``against``, and why it is not private."""
+    """Return rows with what is known of ``against``, and why it is not private."""
     keys = dict(zip(ROW[:-1], AGAINST, strict=True))
-    facts = results.assign(epsilon=pd.to_numeric(results["epsilon"], errors="coerce"))
+    facts = results
     if audit is not None:
         text = ["mechanism", "direction", "configuration"]
         audited = audit.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
-        audited = audited.assign(epsilon=pd.to_numeric(audited["epsilon"], errors="coerce"))
         inflation = audited.groupby(ROW, sort=False)["noise_inflation"].max().reset_index()
         facts = facts.merge(inflation, how="left", on=ROW)
-    facts = audit_status.joined(facts, audit)
     facts = facts.reindex(
         columns=[*ROW, *OF_ROW, "epsilon_exact", "noise_inflation", *audit_status.COLUMNS]
     )

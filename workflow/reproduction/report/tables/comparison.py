@@ -21,7 +21,7 @@ from reproduction.experiments import readings
 from reproduction.report import audit_status, comparisons, statistics, summary
 from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
-from reproduction.report.markup import interval, middle, result, short, span
+from reproduction.report.markup import epsilon_text, interval, middle, result, short, span
 from reproduction.report.sheet import Cell
 from reproduction.report.summary import NO_GUARANTEE, SKIPPED
 from reproduction.report.tables.base import Column, Table, lines
@@ -38,7 +38,10 @@ COLUMNS = (
 #: Columns of a row that the CSV lacks.
 MORE = ("epsilon_exact", "qualifier", "margin", "published_at", "brief")
 #: Columns that are empty text where a row lacks them.
-TEXT = ["configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"]
+TEXT = [
+    *("configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"),
+    *("audit_status", "against_baseline"),
+]
 
 NOT_RUN = "not run"
 AT_BASELINE = "not clearly different"
@@ -80,15 +83,10 @@ def build(run: Run, experiment: str) -> Table:
     """Return the table of an experiment: the paper's rows, then ours."""
     about, settings = catalogue.experiment(experiment), run.settings
     rows_of_readings = dict(readings.find(settings["reading"]).rows)
-    results, published = run[f"summary/{experiment}"], run.published(about.results)
+    results, published = run[f"rows/{experiment}"], run.published(about.results)
     published = published.assign(mechanism=published["mechanism"].replace(rows_of_readings))
-    level = base(about, results, published, settings["reading"])
-    compared, audit = run[f"comparisons/{experiment}"], run.get(f"audit/{experiment}")
-    shared, rows = compare(about, results, published, compared, settings, level, audit)
-    if (implied := run.get(f"implied_noise/{experiment}")) is not None:
-        factors = rows["mechanism"].map(implied.set_index("mechanism")["noise_factor"])
-        of_paper = rows["published"].ne("") & rows["data_status"].ne(summary.SIMULATED)
-        rows["noise_factor"] = factors.where(of_paper)
+    level = base(results, published, settings["reading"])
+    shared, rows = compare(about, results, published, settings, level)
     ours = rows["published"].eq("")
     return Table(
         title=f"Table {about.table}" if about.table else about.title,
@@ -99,20 +97,20 @@ def build(run: Run, experiment: str) -> Table:
     )
 
 
-def base(
-    about: catalogue.Experiment, results: pd.DataFrame, published: pd.DataFrame, reading: str
-) -> Base:
+def base(results: pd.DataFrame, published: pd.DataFrame, reading: str) -> Base:
     """Return the row without privacy; if its error is 0 here or in the paper, the best baseline.
 
     Baselines that the paper prints come before others.
     """
-    ours = _select_rows(results, reading).drop_duplicates("mechanism").set_index("mechanism")
+    ours = results[results["reading"].eq(reading)].drop_duplicates("mechanism")
+    ours = ours.set_index("mechanism")
     theirs = {row["mechanism"]: _published(row)[0] for row in published.to_dict("records")}
     both = ours[ours.index.isin([*theirs])].reset_index()
-    trivial = summary.trivial(both) or summary.trivial(ours.reset_index()) or catalogue.RANDOM
-    ours = ours.reindex(["nonprivate", trivial])[["mean", "ci95"]]
+    baselines = map(summary.best_free_baseline, (both, ours.reset_index()))
+    baseline = next(filter(None, baselines), catalogue.RANDOM)
+    ours = ours.reindex(["nonprivate", baseline])[["mean", "ci95"]]
     free = ours["mean"]["nonprivate"] > statistics.ROUNDING and theirs.get("nonprivate", 1.0)
-    name = "nonprivate" if free else trivial
+    name = "nonprivate" if free else baseline
     mean, ci95 = ours.loc[name]
     return Base(name, mean, ci95, theirs.get(name) or np.nan)
 
@@ -121,33 +119,30 @@ def compare(
     about: catalogue.Experiment,
     results: pd.DataFrame,
     published: pd.DataFrame,
-    compared: pd.DataFrame,
     settings: Mapping[str, Any],
     level: Base,
-    audit: pd.DataFrame | None,
 ) -> tuple[Setting, pd.DataFrame]:
     """Return what rows share, and the rows, the paper's first, at one epsilon and in one reading.
 
     ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one
     of the paper's was not run, or one is not private. ``over_base`` is the ratio to ``level``, with
     a half-width as if the two shared no trials. ``against_paper`` compares these ratios where we
-    suspect another unit, else the values. ``against_baseline`` is the verdict of
-    :mod:`reproduction.report.comparisons` against the best baseline that costs no privacy. Both are
-    empty below ``ENOUGH`` trials, and for rows whose guarantee ``audit`` refutes
-    (:mod:`reproduction.report.audit_status`).
+    suspect another unit, else the values. ``against_baseline`` is the verdict against the best
+    baseline that costs no privacy. Both are empty below ``ENOUGH`` trials, and for rows whose
+    guarantee the audit refutes. ``results`` are rows of :mod:`reproduction.report.rows`.
 
     The settings give the epsilon (``table_epsilon``) and the reading (``reading``). A parameter
     that is fixed in public, such as ``tau_untuned``, has rows of its own.
     """
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
-    results = _select_rows(results, reading)
+    results = results[results["reading"].eq(reading)]
     results = results[summary.in_first_direction(results)]
-    metric = next((name for name in results["metric"] if name), "")
-    shared = Setting(about, metric, epsilon, level, summary.trivial(results))
+    first = results.iloc[0]
+    shared = Setting(about, first["metric"], epsilon, level, first["baseline"])
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, job_settings.untuned(settings))
-    table = audit_status.joined(pd.DataFrame(rows, columns=[*COLUMNS, *MORE]), audit)
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *MORE])
     table["n_trials"] = table["n_trials"].astype("Int64")
     table[TEXT] = table[TEXT].astype(object).fillna("")
     table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
@@ -157,13 +152,14 @@ def compare(
     against_paper = against_baseline = pd.Series("", table.index, dtype=object)
     if status != summary.SIMULATED:
         against_paper = _against_paper(table, shared)
-        against_baseline = comparisons.verdicts(table, compared, shared.baseline)
-        against_baseline = against_baseline.replace(comparisons.EVEN, AT_BASELINE)
+        against_baseline = table["against_baseline"].replace(comparisons.EVEN, AT_BASELINE)
         against_baseline = against_baseline.mask(audit_status.refuted(table), "")
     return shared, table.assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
+        noise_factor=table["noise_factor"].where(table["published"].ne("")),
+        epsilon=table["epsilon"].map(epsilon_text),
         against_paper=against_paper,
         against_baseline=against_baseline,
     )
@@ -242,18 +238,12 @@ def ratios(shared: Setting, rows: pd.DataFrame, where: str = "") -> str:
     return " ".join(sentences)
 
 
-def _select_rows(results: pd.DataFrame, reading: str) -> pd.DataFrame:
-    """Return the rows of a reading and of one metric, preferably one in the catalogue."""
-    names = [metric for metric in results["metric"].unique() if metric]
-    metric = next((metric for metric in catalogue.metrics() if metric in names), *names[:1] or [""])
-    return results[results["reading"].eq(reading) & results["metric"].isin([metric, ""])]
-
-
 def _find(
     results: pd.DataFrame, mechanism: str, epsilon: str, configuration: str | None = None
 ) -> dict[str, Any]:
-    """Return the summary row of a mechanism, or a row whose note says why there is none."""
-    rows = results[results["mechanism"].eq(mechanism) & results["epsilon"].isin(["", epsilon])]
+    """Return the row of a mechanism, or one whose note says why there is none."""
+    at = results["epsilon"].isna() | results["epsilon"].eq(float(epsilon))
+    rows = results[at & results["mechanism"].eq(mechanism)]
     chosen = rows["chosen"] | rows["mean"].isna().all()
     matches = rows[chosen if configuration is None else rows["configuration"].eq(configuration)]
     if len(matches):
@@ -261,7 +251,7 @@ def _find(
     why = f" at epsilon {epsilon}"
     if configuration is None and len(rows):
         why = ": there are no select trials to choose a configuration on"
-    return {"mechanism": mechanism, "epsilon": epsilon, "note": NOT_RUN + why}
+    return {"mechanism": mechanism, "epsilon": float(epsilon), "note": NOT_RUN + why}
 
 
 def _name(cell: Mapping[str, str]) -> dict[str, str]:
@@ -289,7 +279,7 @@ def _verdict(row: Mapping) -> str:
         return why if row["published"] else ""
     if words := audit_status.text(row):
         return words
-    above = statistics.exceeds(row["epsilon_delivered"], float(row["epsilon"] or "nan"))
+    above = statistics.exceeds(row["epsilon_delivered"], row["epsilon"])
     return NOT_PRIVATE if above or row["note"].startswith(NOT_PRIVATE) else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, markup
+from reproduction.report import audit_status, markup
 from reproduction.report.inputs import Run
 from reproduction.report.tables import audit
 from reproduction.report.tables.base import Column, Table, empty, lines
@@ -39,9 +39,9 @@ def build(run: Run) -> Table:
     """
     parts = []
     for experiment, table in audit.releases(run).groupby("experiment", sort=False):
-        rows = audit_status.joined(table[table["noise_inflation"].notna()], table)
-        compared = run.get(f"comparisons/{experiment}")
-        parts.append(rows if compared is None else comparisons.once(rows, compared))
+        known = run[f"rows/{experiment}"].query("not repeats").drop_duplicates("mechanism")
+        known = known[["mechanism", "also", *audit_status.COLUMNS]]
+        parts.append(table[table["noise_inflation"].notna()].merge(known, on="mechanism"))
     frame = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
     if frame.empty:
         return empty("Noise inflation", run)

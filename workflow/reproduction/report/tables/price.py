@@ -13,14 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import (
-    advisable,
-    audit_status,
-    comparisons,
-    held_out_table,
-    markup,
-    summary,
-)
+from reproduction.report import advisable, audit_status, comparisons, markup, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables.base import Column, Table, empty, lines
@@ -52,7 +45,7 @@ def build(run: Run) -> Table:
     """
     frames = [
         pd.DataFrame(_rows(name, run), columns=COLUMNS)
-        for name in run.each("summary")
+        for name in run.each("rows")
         if not catalogue.experiment(name).part_of
     ]
     frames = [
@@ -85,17 +78,14 @@ def _clamped_price(frame: pd.DataFrame) -> pd.Series:
 
 
 def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
-    compared = run[f"comparisons/{experiment}"]
-    rows = summary.default(run[f"summary/{experiment}"])
-    rows = rows[rows["mean"].notna()]
-    rows = audit_status.joined(rows, run.get(f"audit/{experiment}"))
-    rows = advisable.joined(rows, held_out_table.tested(run.get("held_out"), experiment))
+    rows, compared = run[f"rows/{experiment}"], run[f"comparisons/{experiment}"]
+    rows = rows[rows["shown"] & rows["reading"].eq(summary.DEFAULT) & rows["mean"].notna()]
     levels = rows[rows["mechanism"].isin(catalogue.BASELINES)].set_index("mechanism")["mean"]
-    baseline = summary.trivial(rows)
+    baseline = rows["baseline"].max()
     if "nonprivate" not in levels or not baseline:
         return
     prices = compared[compared["comparison"].eq(comparisons.PRICE)].set_index("mechanism")
-    private = comparisons.once(comparisons.promised(rows), compared)
+    private = comparisons.add_delivered_epsilon(rows[~rows["repeats"]])
     for name, part in private.groupby("mechanism", sort=False):
         price = prices.loc[name, ["difference", "low", "high"]].to_numpy(dtype=float)
         if audit_status.refuted(part).any():

@@ -19,17 +19,12 @@ def build(run: Run) -> Table:
     """Return the rows of both experiments: ``features`` and the columns of Tables 3 to 5."""
     # Section 10.2 is experiment I on fewer features: metric, unit and conjecture are the same.
     about, settings = catalogue.experiment("regression"), run.settings
-    on_all, printed = run["summary/regression"], run["published/table3"]
-    level = comparison.base(about, on_all, printed, settings["reading"])
-
-    def rows_of(name: str, results: pd.DataFrame, published: pd.DataFrame) -> tuple:
-        compared, audit = run[f"comparisons/{name}"], run.get(f"audit/{name}")
-        return comparison.compare(about, results, published, compared, settings, level, audit)
-
-    results, published = run["summary/section10_2"], run["published/section10_2"]
-    shared, two = rows_of("section10_2", results, published)
+    on_all, printed = run["rows/regression"], run["published/table3"]
+    level = comparison.base(on_all, printed, settings["reading"])
+    results, published = run["rows/section10_2"], run["published/section10_2"]
+    shared, two = comparison.compare(about, results, published, settings, level)
     on_all, printed = (rows[rows["mechanism"].isin(ON_ALL)] for rows in (on_all, printed))
-    _, every = rows_of("regression", on_all, printed)
+    _, every = comparison.compare(about, on_all, printed, settings, level)
     two.insert(0, "features", TWO)
     every.insert(0, "features", ALL)
     rows = pd.concat([two, every], ignore_index=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -54,16 +55,12 @@ def build(run: Run, experiment: str) -> Table:
     happens to add enough noise. ``against_baseline`` is of the default reading. What is shown of
     one epsilon is at the tables', or at the largest one where that was not run.
     """
-    results, about = run[f"summary/{experiment}"], catalogue.experiment(experiment)
-    usual = results["reading"].eq(DEFAULT)
-    keys = results.assign(direction="", configuration="", metric="accuracy")
-    baseline = summary.trivial(keys[usual])
-    outcomes = comparisons.verdicts(keys, run[f"comparisons/{experiment}"], baseline)
-    outcomes = outcomes.replace(comparisons.EVEN, comparison.AT_BASELINE).where(usual, "")
-    rows = _rows(results.assign(against_baseline=outcomes), about.perturbation)
-    epsilons = sorted({*rows["epsilon"]} - {""}, key=float)
-    at = run.settings["table_epsilon"]
-    at = at if at in epsilons else epsilons[-1] if epsilons else ""
+    results, about = run[f"rows/{experiment}"], catalogue.experiment(experiment)
+    baseline = str(results.loc[results["reading"].eq(DEFAULT), "baseline"].max())
+    rows = _rows(results, about.perturbation)
+    epsilons = sorted({*rows["epsilon"].dropna()})
+    at = run.table_epsilon
+    at = at if at in epsilons else epsilons[-1] if epsilons else nan
     batch = run.settings["training"][experiment].get("batch")
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
@@ -72,7 +69,7 @@ def build(run: Run, experiment: str) -> Table:
     return Table(
         title=about.title,
         caption=caption(rows, at, summary.place_of_default(results, at), batch),
-        frame=rows,
+        frame=rows.assign(epsilon=rows["epsilon"].map(markup.epsilon_text)),
         columns=columns(epsilons, at, catalogue.label(baseline).lower()),
         groups=lines(rows, pd.Series(titles, rows.index), each=["label"]),
         aside={*pd.Series(titles, rows.index)[rows["reading"].ne(DEFAULT)]},
@@ -89,30 +86,32 @@ def _rows(results: pd.DataFrame, perturbation: str) -> pd.DataFrame:
     names = results["mechanism"]
     described = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], results.index)
     rows = results.drop(columns="note").join(described.rename(columns={"note": "remark"}))
+    outcomes = rows["against_baseline"].replace(comparisons.EVEN, comparison.AT_BASELINE)
     rows = rows.assign(scheme=names, note=results["note"], group=names.map(titles))
+    rows = rows.assign(against_baseline=outcomes)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
-    claimed = pd.to_numeric(rows["epsilon"], errors="coerce").fillna(-np.inf)
+    claimed = rows["epsilon"].fillna(-np.inf)
     reading = rows["reading"].mask(rows["reading"].eq(DEFAULT), "").rank(method="dense")
     order = np.lexsort([claimed, names.map([*titles].index), reading])
     return rows.iloc[order].reset_index(drop=True)[[*COLUMNS]]
 
 
-def caption(rows: pd.DataFrame, at: str, place: str, batch: int | None) -> str:
+def caption(rows: pd.DataFrame, at: float, place: str, batch: int | None) -> str:
     """Return the setting, and the meaning of the columns."""
     usual = rows[rows["reading"].eq(DEFAULT)]
     trials = span(usual["n_trials"][usual["n_trials"] > 0]) or "no"
     code = f" Formulas of the authors' code are for batches of {batch}." if batch else ""
-    of_reading = f" Rows under no reading's title are {place} at epsilon {at}." if place else ""
+    of_reading = f" Rows under no reading's title are {place} at epsilon {at:g}." if place else ""
     return (
         f"Test accuracy in percent by claimed epsilon, mean over {trials} trials ± half of the "
         f"95 % confidence interval; delta = {short(usual['delta'].max())}; "
         f"{usual['data_status'].iloc[0]} data. {DAGGER}: not private (delivered epsilon above the "
-        f"claimed one). Other columns: at epsilon = {at}. Noise: standard "
+        f"claimed one). Other columns: at epsilon = {at:g}. Noise: standard "
         f"deviation on one entry. Distorted: not what the paper defines.{code}{of_reading}"
     )
 
 
-def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
+def columns(epsilons: Sequence[float], at: float, baseline: str) -> list[Column]:
     """Return the columns of a scheme, one for the accuracy at each epsilon."""
 
     def text(column: str) -> Callable[[pd.DataFrame], str]:
@@ -150,7 +149,7 @@ def columns(epsilons: Sequence[str], at: str, baseline: str) -> list[Column]:
 
 
 def by_epsilon(
-    epsilon: Any,
+    epsilon: float,
     cell: Callable[[Mapping[str, Any]], Cell],
     name: str,
     print: str = "",
@@ -167,13 +166,13 @@ def by_epsilon(
             return replace(plain, brief=plain.whole, **{last: getattr(plain, last) + DAGGER})
         return Cell("")
 
-    header = epsilon if isinstance(epsilon, str) else f"{epsilon:g}"
+    header = f"{epsilon:g}"
     on_page = f"At claimed ε = {header}" if page else None
     return Column(header, marked, lambda rows: _at(rows, epsilon)[name].min(), print, on_page)
 
 
-def _at(rows: pd.DataFrame, epsilon: Any) -> pd.DataFrame:
-    return rows[rows["epsilon"].isin(["", epsilon])]
+def _at(rows: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    return rows[rows["epsilon"].isna() | rows["epsilon"].eq(epsilon)]
 
 
 def accuracy(row: Mapping[str, Any]) -> Cell:
@@ -196,6 +195,6 @@ def _verdict(row: Mapping[str, Any]) -> str:
         return ""
     if np.isnan(row["mean"]):
         return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
-    if statistics.exceeds(row["epsilon_delivered"], float(row["epsilon"])):
+    if statistics.exceeds(row["epsilon_delivered"], row["epsilon"]):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])

@@ -1,0 +1,139 @@
+"""One frame says all that is known of a row, and a mean says over which trials it is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from packages import KEPT
+from trialrows import around, trials
+
+from reproduction.report import comparisons, contrasts, inputs, rows, summary
+
+
+@pytest.fixture
+def joined(saved, tmp_path):
+    """Return a function from trial rows and further files by name to the rows."""
+
+    def run(*parts, with_trials=True, **more):
+        file = [saved(*parts)]
+        paths = tmp_path / "summary.csv", tmp_path / "comparisons.csv"
+        summary.write(file, paths[0])
+        comparisons.write(file, *paths)
+        known = {
+            "summary/regression": summary.read(paths[0]),
+            "comparisons/regression": pd.read_csv(paths[1], keep_default_na=False, na_values=[""]),
+        }
+        names = {name.replace("__", "/"): frame for name, frame in more.items()}
+        used = file if with_trials else ()
+        table = rows.table("regression", known | names, epsilon=1.0, trials=used)
+        return table.set_index(["mechanism", "epsilon"]).sort_index()
+
+    return run
+
+
+def drawn(n, shared, seed):
+    """Return trials of a baseline, and of a row that ran on the first ``shared`` of them."""
+    rng = np.random.default_rng(seed)
+    split = rng.standard_normal(n)
+    baseline = 1 + split + 0.5 * rng.standard_normal(n)
+    row = np.full(n, np.nan)
+    row[:shared] = 0.9 + split[:shared] + 0.5 * rng.standard_normal(shared)
+    return row, baseline
+
+
+def test_means_on_shared_trials_are_unbiased_and_their_errors_are_right():
+    pairs = [drawn(60, 15, seed) for seed in range(4000)]
+    estimates = [contrasts.shared_mean(row[None], baseline) for row, baseline in pairs]
+    values = np.array([estimate.value[0] for estimate in estimates])
+    variance = np.mean([estimate.error[0] ** 2 for estimate in estimates])
+    assert values.mean() == pytest.approx(0.9, abs=4 * values.std() / np.sqrt(len(values)))
+    assert variance == pytest.approx(values.var(), rel=0.06)
+    # Own means scatter far more, and without the covariance the error would be another one.
+    assert np.nanmean([row for row, _ in pairs], axis=1).var() > 1.5 * values.var()
+    without = [
+        np.nanvar(row - baseline, ddof=1) / 15 + baseline.var(ddof=1) / 60
+        for row, baseline in pairs
+    ]
+    assert abs(np.mean(without) / values.var() - 1) > 0.15
+
+
+def test_a_row_with_all_trials_has_its_own_mean_and_error():
+    row, baseline = drawn(50, 50, 1)
+    estimate = contrasts.shared_mean(row[None], baseline)
+    assert estimate.value == pytest.approx([row.mean()])
+    assert estimate.error == pytest.approx([row.std(ddof=1) / np.sqrt(50)])
+    same = contrasts.shared_mean(baseline[None], baseline)
+    assert same.value == pytest.approx([baseline.mean()])
+
+
+def test_rows_of_fewer_trials_are_told_on_those_of_the_baseline(joined):
+    row, baseline = drawn(400, 100, 2)
+    # The first trials are easy ones, for all rows.
+    baseline[:100] -= 1
+    row[:100] -= 1
+    private = {"epsilon_delivered": 1.0}
+    parts = [
+        trials("zero", baseline, epsilon="", delta=np.nan),
+        trials("laplace", row[:100], **private),
+        trials("imgm", baseline - 0.1, **private),
+    ]
+    table = joined(*parts)
+    laplace = table.loc[("laplace", 1.0)]
+    assert laplace["mean"] < laplace["shared_mean"] - 0.5
+    assert laplace["shared_mean"] == pytest.approx(0.9, abs=2 * laplace["shared_ci95"])
+    other = table.loc[["imgm", "zero"]]
+    pd.testing.assert_series_equal(other["shared_mean"], other["mean"], check_names=False)
+    pd.testing.assert_series_equal(other["shared_ci95"], other["ci95"], check_names=False)
+    # Without trials nobody knows.
+    table = joined(*parts, with_trials=False)
+    assert np.isnan(table.loc[("laplace", 1.0), "shared_mean"])
+    assert table.loc[("imgm", 1.0), "shared_mean"] == table.loc[("imgm", 1.0), "mean"]
+
+
+def test_a_row_has_what_each_file_says_of_it(joined):
+    private = {"epsilon_delivered": 1.0}
+    audit = pd.DataFrame(
+        {"mechanism": ["laplace"], "verdict": "refuted: x", "epsilon": 1.0, "epsilon_attained": 3.0}
+    )
+    printed = {"epsilon": "1", "value": "20", "interval": "5", "unit_factor": "0.001"}
+    other = {"reading": "zeta=literal"}
+    table = joined(
+        trials("zero", around(0.5, 0.01), epsilon="", delta=np.nan),
+        trials("random", around(0.7, 0.01), epsilon="", delta=np.nan),
+        trials("laplace", around(0.2, 0.01), **private),
+        trials("imgm", around(0.9, 0.01), **private),
+        trials("imgm", around(0.1, 0.01), **private | other | {"epsilon": "3"}),
+        audit__regression=audit,
+        published__table3=pd.DataFrame([printed | {"mechanism": "laplace"}]),
+        implied_noise__regression=pd.DataFrame({"mechanism": ["laplace"], "noise_factor": 4.0}),
+    )
+    assert {*table["baseline"]} == {"zero", ""}
+    laplace, imgm = table.loc[("laplace", 1.0)], table.loc[("imgm", 1.0)]
+    assert (laplace["against_baseline"], imgm["against_baseline"]) == ("better", "worse")
+    assert (laplace["audit_status"], laplace["epsilon_least"]) == ("refuted", 3.0)
+    assert (laplace["advisable"], imgm["audit_status"]) == ("not private", "declared")
+    assert (laplace["printed"], laplace["printed_ci95"]) == pytest.approx((0.02, 0.005))
+    assert laplace["noise_factor"] == 4.0
+    assert np.isnan(imgm[["printed", "noise_factor"]].astype(float)).all()
+    # Nothing is compared under another reading, which has no baseline here.
+    assert table.loc[("imgm", 3.0), "against_baseline"] == ""
+    assert np.isnan(table.loc[("imgm", 3.0), "shared_mean"])
+
+
+@pytest.mark.parametrize("path", sorted((KEPT / "rows").glob("*.csv")), ids=lambda path: path.stem)
+def test_kept_rows_are_those_of_the_kept_files(path):
+    """Means on shared trials apart, which need the trials."""
+    run = inputs.Run(inputs.below(KEPT))
+    shared = ["shared_mean", "shared_ci95"]
+    kept, now = rows.read(path), rows.table(path.stem, run, epsilon=run.table_epsilon)
+    pd.testing.assert_frame_equal(kept.drop(columns=shared), now.drop(columns=shared))
+    alone = now["shared_mean"].notna()
+    pd.testing.assert_frame_equal(kept.loc[alone, shared], now.loc[alone, shared])
+
+
+def test_rows_are_read_as_they_were_written_to_the_last_bit(joined, tmp_path):
+    values = np.random.default_rng(3).random(30) * 1e-7 / 3
+    table = joined(
+        trials("zero", values, epsilon="", delta=np.nan), trials("laplace", values / 7)
+    ).reset_index()[[*rows.COLUMNS]]
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    pd.testing.assert_frame_equal(rows.read(tmp_path / "rows.csv"), table, check_exact=True)
