@@ -7,7 +7,7 @@ import time
 from reproduction import outcome
 
 HEAD = "id,verdict,data_status\n"
-ROWS = "M1,reproduced,\nM2,reproduced only under a reading,original\nM3,not reproduced,original\n"
+ROWS = "M1,reproduced,\nM2,narrower,original\nM3,not reproduced,original\n"
 
 
 def words(folder, start):

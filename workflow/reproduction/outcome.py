@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+#: What a verdict is called where its own word says too little alone.
+_WORDS = {"narrower": "reproduced only in a narrower case"}
 
 
 def sentences(folder: str, start: float) -> Iterator[str]:
@@ -25,10 +27,7 @@ def sentences(folder: str, start: float) -> Iterator[str]:
     if claims := new("claims.csv"):
         with claims.open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
-        # "reproduced only under ..." names a reading or a condition.
-        words = Counter(
-            re.sub(" only under .*", " only in a narrower case", row["verdict"]) for row in rows
-        )
+        words = Counter(_WORDS.get(row["verdict"], row["verdict"]) for row in rows)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in words.most_common())
         simulated = any(row["data_status"] == "simulated" for row in rows)
         yield f"{len(rows)} claims of the papers: {counts} (see {folder}/tables/claims.md)."

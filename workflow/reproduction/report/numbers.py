@@ -73,9 +73,9 @@ def of_run(files: Files) -> dict[str, Number]:
         parts = [part for part in map(read, sources) if part is not None]
         numbers[name] = _number(entry, sources, where, pd.concat(parts) if parts else None)
     if (claims := read("claims")) is not None:
-        for claim, verdict in zip(claims["id"], claims["verdict"], strict=True):
-            source = "claims, verdict", "claims.csv"
-            numbers[f"claims.{claim}"] = Number(verdict, verdict, "none", *source)
+        for claim in claims.to_dict("records"):
+            verdict, source = findings.text(claim), ("claims, verdict", "claims.csv")
+            numbers[f"claims.{claim['id']}"] = Number(verdict, verdict, "none", *source)
         numbers |= _counts(claims)
     return numbers
 
@@ -168,12 +168,13 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
             claimed = claims[claims["paper"].eq(paper) & groups.eq(group)]
             prefix = f"count.{paper}.{group}"
             counts[f"{prefix}.all"] = len(claimed)
-            for verdict in ("reproduced", "not reproduced", "undecided"):
+            for verdict in (
+                *(findings.REPRODUCED, findings.NOT_REPRODUCED),
+                *(findings.NARROWER, findings.UNDECIDED),
+            ):
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
             for control, count in findings.controlled(claimed).items():
                 counts[f"{prefix}.{control}"] = count
-            narrower = claimed["verdict"].str.startswith("reproduced only").sum()
-            counts[f"{prefix}.narrower"] = int(narrower)
     return {
         name: Number(str(n), n, "none", "claims, counted", "claims.csv")
         for name, n in counts.items()

@@ -140,12 +140,13 @@ def _content(files: Files, folder: str = ".") -> dict[str, Any]:
     """Return what the source reads as ``run.json``; ``folder`` is the run's, for links."""
     sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
-    claims = pd.DataFrame(inputs.read("claims", files))
+    claims = pd.DataFrame(inputs.read("claims", files)).fillna({"condition": ""})
+    words = claims.assign(verdict=[findings.text(row) for row in claims.to_dict("records")])
     return {
         "folder": Path(folder).as_posix(),
         "mark": _mark(claims),
         "tables": _tables(files, sources),
-        "claims": claims[_CLAIM_COLUMNS].fillna("").to_dict("records"),
+        "claims": words[_CLAIM_COLUMNS].fillna("").to_dict("records"),
         "simulated": simulated,
         "status": missing_parts(files),
         "results": _results(files["settings"].parent),
@@ -158,7 +159,7 @@ def _mark(claims: pd.DataFrame) -> str:
     """Return the title's prefix: failed unless half of the claims on experiments are reproduced."""
     facts = findings.facts(claims)
     verdicts = facts.loc[facts["claim_type"].eq(findings.EXPERIMENT), "verdict"]
-    reproduced = verdicts.str.startswith("reproduced").sum()
+    reproduced = verdicts.isin([findings.REPRODUCED, findings.NARROWER]).sum()
     return REPLICATED if 2 * reproduced >= len(verdicts) else FAILED
 
 

@@ -6,8 +6,8 @@ No claim is reproduced by default. The verdicts are
   claims on the same experiment, or decided by an argument without trials. An exact claim needs
   every number within its tolerance. Identically distributed rows are decided by identity;
 - ``not reproduced``: the test shows the opposite;
-- ``reproduced only under <reading>``: the test fails or is undecided, but clearly holds under
-  another private reading of the papers;
+- ``narrower``: the test fails or is undecided, but clearly holds under the ``condition`` beside
+  the verdict, or in the other private reading of the papers that it names;
 - ``undecided``: the interval covers 0, there are too few trials, or the test was not run;
 - ``untestable here``: a claim about data, on simulated data.
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from reproduction.report.claims.definitions import Claim
-from reproduction.report.claims.findings import NOT_REPRODUCED, ONLY_UNDER, REPRODUCED
+from reproduction.report.claims.findings import NARROWER, NOT_REPRODUCED, REPRODUCED
 from reproduction.report.claims.trials import NotRun
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
@@ -20,7 +20,7 @@ def finding(claim: Claim, files: Files) -> dict[str, Any]:
         raise NotRun(" ".join(claim.test["not_run"].split()))
     rows = numbers(claim.test["exact"], files)
     # The first failing number, or else the first one.
-    number = rows.sort_values("holds", kind="stable").iloc[0]
+    number, condition = rows.sort_values("holds", kind="stable").iloc[0], ""
     reason = f"{number['statistic']}: {short(number['value'], 4)}"
     if number["holds"]:
         verdict = REPRODUCED
@@ -29,9 +29,10 @@ def finding(claim: Claim, files: Files) -> dict[str, Any]:
         reason += f", should be {number['relation']} {short(number['expected'], 4)}"
         verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
         if otherwise and numbers(otherwise["exact"], files)["holds"].all():
-            verdict = f"{ONLY_UNDER} {otherwise['reading']}"
+            verdict, condition = NARROWER, otherwise["reading"]
     return {
         "verdict": verdict,
+        "condition": condition,
         "reason": reason,
         "statistic": number["statistic"],
         "effect": number["value"],

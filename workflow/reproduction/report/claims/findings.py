@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 
+#: Verdicts; a narrower case is one that a condition names.
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-ONLY_UNDER, UNDECIDED = "reproduced only under", "undecided"
+NARROWER, UNDECIDED = "narrower", "undecided"
 UNTESTABLE = "untestable here"
+
+#: What a verdict is called where its own word is another one; a condition follows it.
+_WORDS = {NARROWER: "reproduced only under"}
 
 #: Kinds of claims that are counted by themselves.
 THEOREM, EXPERIMENT = "theorem", "experiment"
@@ -55,5 +60,13 @@ def facts(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def word(verdict: str) -> str:
-    """Return a verdict without the reading that follows it."""
-    return ONLY_UNDER if verdict.startswith(ONLY_UNDER) else verdict
+    """Return what a verdict is called, without the condition of a narrower case."""
+    return _WORDS.get(verdict, verdict)
+
+
+def text(claim: Mapping[str, Any]) -> str:
+    """Return the verdict on a claim in words, with the condition of a narrower case."""
+    # An empty cell of a file is NaN.
+    condition = claim.get("condition")
+    words = [word(claim["verdict"]), condition if isinstance(condition, str) else ""]
+    return " ".join(filter(None, words))

@@ -15,8 +15,8 @@ from reproduction.report.claims.controls import Control, label, swap_subject
 from reproduction.report.claims.definitions import Claim, Row
 from reproduction.report.claims.evidence import Case, Evidence, weigh
 from reproduction.report.claims.findings import (
+    NARROWER,
     NOT_REPRODUCED,
-    ONLY_UNDER,
     REPRODUCED,
     UNDECIDED,
     UNTESTABLE,
@@ -31,8 +31,8 @@ from reproduction.report.statistics import ENOUGH, LEVEL, holm
 #: :mod:`reproduction.report.claims.evidence`). ``effect_zeros``, ``alike``, ``met_by`` and
 #: ``beaten_by`` are controls (:class:`reproduction.report.claims.controls.Control`).
 COLUMNS = (
-    *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "effect"),
-    *("effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
+    *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "condition"),
+    *("effect", "effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
     *("effect_zeros", "alike", "met_by", "beaten_by"),
     *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
     "same_as",
@@ -88,8 +88,8 @@ class Judge:
         for name, case in primary.items():
             other = cases.get((name, True), missing.get(name))
             findings[name] = self._finding(case, other, by_claim.get(name, Control()))
-        untested = dict.fromkeys(("statistic", "test", "evidence", "data_status"), "")
-        untested |= dict.fromkeys(("alike", "met_by", "beaten_by"), "")
+        texts = ("statistic", "test", "condition", "evidence", "data_status")
+        untested = dict.fromkeys((*texts, "alike", "met_by", "beaten_by"), "")
         rows = [
             vars(claim)
             | untested
@@ -123,7 +123,7 @@ class Judge:
             reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
             return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, other)
         finding = _otherwise(claim, finding, other)
-        if finding["verdict"].startswith(ONLY_UNDER):
+        if finding["verdict"] == NARROWER:
             return finding
         finding |= self._controlled(claim, finding, control)
         return self._over_readings(claim, finding)
@@ -213,7 +213,7 @@ class Judge:
         if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
             others = len(share.sure) - 1
             more = f" and {others} more" if others else ""
-            finding |= {"verdict": f"{ONLY_UNDER} {share.sure[0]}{more}"}
+            finding |= {"verdict": NARROWER, "condition": f"{share.sure[0]}{more}"}
         elif finding["verdict"] != REPRODUCED and share.holding:
             but = "in none after correction for their number"
             if remaining := share.met_by_baseline:
@@ -247,7 +247,7 @@ def _otherwise(claim: Claim, finding: Finding, other: Case | str | None) -> Find
     weakest = other.evidence[other.joint.weakest]
     finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
     if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
-        finding["verdict"] = f"{ONLY_UNDER} {reading}"
+        finding |= {"verdict": NARROWER, "condition": reading}
     return finding
 
 

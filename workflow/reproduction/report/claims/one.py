@@ -11,7 +11,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
-from reproduction.report.claims import definitions
+from reproduction.report.claims import definitions, findings
 from reproduction.report.claims.definitions import Claim
 from reproduction.report.claims.judge import Judge
 from reproduction.report.inputs import Files, Run
@@ -50,7 +50,7 @@ def verdict(
         f"{claim.id}, {claim.paper} paper, {claim.place}",
         f"{claim.claim}",
         "",
-        f"Verdict: {row['verdict']}, judged alone",
+        f"Verdict: {findings.text(row)}, judged alone",
         f"Here: {row['reason']}",
     ]
     if pd.notna(row["effect_low"]):
@@ -125,5 +125,5 @@ def _kept_verdict(claim: Claim, kept: Files) -> str:
     table = inputs.read("claims", kept)
     for row in table[table["id"].eq(claim.id)].to_dict("records"):
         p = row["p_corrected"]
-        return str(row["verdict"]) + ("" if pd.isna(p) else f", p = {p:.2g}")
+        return findings.text(row) + ("" if pd.isna(p) else f", p = {p:.2g}")
     return ""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report.claims.findings import GROUPS, facts, group, word
+from reproduction.report.claims.findings import GROUPS, facts, group, text, word
 from reproduction.report.tables import claims, errata
 
 #: The end of a sentence; a number after the stop belongs to an equation.
@@ -38,7 +38,7 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         counts = facts(of_paper).groupby("group")["word"].value_counts()
         bars: list[dict[str, Any]] = [
             {
-                "group": text,
+                "group": title,
                 "total": int(counts[name].sum()),
                 "parts": [
                     (verdict, int(counts[name][verdict]))
@@ -46,7 +46,7 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
                     if verdict in counts[name]
                 ],
             }
-            for name, text in GROUPS.items()
+            for name, title in GROUPS.items()
             if name in counts
         ]
         groups[f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
@@ -93,7 +93,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
         "anchor": f"claim-{row['id']}",
         "text": row["claim"],
         "place": ", ".join(filter(None, [row["place"], row["claim_type"], counts])),
-        "verdict": row["verdict"],
+        "verdict": text(row),
         "word": row["word"],
         "why": why.removesuffix(".") + ".",
         "shown_by": [name.rpartition("/")[2] for name in row["shown_by"].split()],

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from reproduction.report.claims import findings
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.statistics import POWER
@@ -20,8 +21,8 @@ PAPERS = {
 
 #: Columns of the ledger that are text.
 TEXT = (
-    *("alike", "met_by", "beaten_by", "claim", "place", "claim_type", "verdict", "reason"),
-    *("statistic", "evidence", "shown_by"),
+    *("alike", "met_by", "beaten_by", "claim", "place", "claim_type", "verdict", "condition"),
+    *("reason", "statistic", "evidence", "shown_by"),
 )
 CAPTION = (
     "Orderings are tested on differences of trials, theorems in numbers; controls are corrected "
@@ -81,7 +82,7 @@ COLUMNS = (
     Column("", "id"),
     Column("Claim", lambda row: f"{row['claim']} ({row['place']})"),
     Column("Kind", "claim_type"),
-    Column("Verdict", "verdict"),
+    Column("Verdict", findings.text),
     Column("Here", "reason"),
     Column("Effect", _effect),
     Column("On zeros", _on_zeros, "effect_zeros"),
