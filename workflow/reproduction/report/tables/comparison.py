@@ -286,12 +286,20 @@ def _verdict(row: Mapping) -> str:
 def _further_rows(
     results: pd.DataFrame, published: pd.DataFrame, epsilon: str, public: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Return rows beyond the paper: public shares, and mechanisms that the paper lacks."""
+    """Return rows beyond the paper: public shares, and mechanisms that the paper lacks.
+
+    Mechanisms of one distribution have one row under all their names.
+    """
     theirs = {cell["mechanism"]: _name(cell) for cell in published.to_dict("records")}
     names = {*results["mechanism"]}
-    ours, rows = sorted(names - theirs.keys(), key=catalogue.rank), []
+    alike = {
+        row["mechanism"]: comparisons.equal_names(row)
+        for row in results[~results["mechanism"].isin([*theirs])].to_dict("records")
+    }
+    named = {other for same in alike.values() for other in same[1:]}
+    ours, rows = sorted(alike.keys() - named, key=catalogue.rank), []
     for mechanism in [*(name for name in theirs if name in names), *ours]:
-        label = catalogue.label(mechanism)
+        label = " = ".join(map(catalogue.label, alike.get(mechanism, [mechanism])))
         name = theirs.get(mechanism, {"method": label, "brief": label})
         if mechanism not in theirs:
             rows.append(_find(results, mechanism, epsilon) | name)
