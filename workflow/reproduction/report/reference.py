@@ -11,8 +11,8 @@ MVG row of IMDB moves by at most 2 of 25,000 test records in a trial, and its me
 mean of a row of a training must lie within its 95 % interval, and other numbers of such rows are
 not compared, but for what formulas give (``CLOSED``).
 
-Tables and figures follow from what is compared; :func:`reproduction.report.figures.redraw` compares
-drawings.
+Rows, tables and figures follow from what is compared, and
+:func:`reproduction.report.figures.redraw` compares drawings.
 """
 
 from __future__ import annotations
