@@ -151,10 +151,10 @@ def write(experiment: str, run: Mapping[str, Any], out: str | os.PathLike, **opt
 
 
 def read(path: str | os.PathLike) -> pd.DataFrame:
-    """Return rows as :func:`write` left them, each number to the last bit.
+    """Return rows as :func:`write` left them.
 
     Raises:
         InputError: the file is not one of rows.
     """
     types = {name: _TYPES.get(name, str) for name in COLUMNS}
-    return summary.read_csv(path, types, "rows", float_precision="round_trip")[[*COLUMNS]]
+    return summary.read_csv(path, types, "rows")[[*COLUMNS]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -245,16 +245,13 @@ def default_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table_rows(table[table["reading"].eq(DEFAULT)])
 
 
-def read_csv(
-    path: str | os.PathLike, types: Mapping[str, type], description: str, **options: Any
-) -> pd.DataFrame:
+def read_csv(path: str | os.PathLike, types: Mapping[str, type], description: str) -> pd.DataFrame:
     """Return columns of a CSV file by their types; an empty cell is NaN in numbers alone.
 
     Args:
         path: the file.
         types: type of each column.
         description: what messages call the file.
-        options: further ones of :func:`pandas.read_csv`.
 
     Raises:
         InputError: the file is damaged, or lacks a column.
@@ -267,7 +264,6 @@ def read_csv(
             dtype=types,
             keep_default_na=False,
             na_values=blank,
-            **options,
         )
     except (OSError, EOFError, zlib.error, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
