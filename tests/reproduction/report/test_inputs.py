@@ -20,7 +20,7 @@ def test_every_kind_of_input_has_its_form(tmp_path, saved):
     assert exact["check"].tolist() == ["NA"]
     assert exact["value"].isna().all()
     table = inputs.read("tables/table3", files)
-    assert table.iloc[0].to_dict() == {"epsilon": "1", "published": "1.220"}
+    assert table.iloc[0].to_dict() == {"epsilon": 1, "published": "1.220"}
     assert inputs.read("data/liver", files) == {"status": "original"}
     assert inputs.read("settings", files) == {"seed": 1, "reading": "default"}
     assert inputs.read("published/table3", files)["value"].iloc[0] == "1.226"
