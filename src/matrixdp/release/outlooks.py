@@ -94,7 +94,7 @@ def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tupl
     for share in FILLS:
         rows = box.middle + half * (share * uniform - (1 - share) / 2)
         records = (rows - output.middle) / output.half
-        answers = [output.answer(noisy) for noisy in _simulated(output, release, records)]
+        answers = [*simulated_answers(output, release, records)]
         result.append(output.loss(rows, np.array(answers)))
     return tuple(result)
 
@@ -109,14 +109,34 @@ def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
     return np.asarray((capped - capped.min(axis=0)).max(axis=1))
 
 
+def simulated_answers(
+    output: Output,
+    release: AdditiveMechanism | ComposedMoments,
+    records: Array,
+    most: int = _DRAWS,
+) -> Iterator[Array]:
+    """Yield the answers of simulated releases, as many as time and memory allow.
+
+    Args:
+        output: what is read from the release, with the query of its mechanism.
+        release: calibrated mechanism.
+        records: in half ranges around their middle (k, m), of which each stands for as many of the
+            query.
+        most: the largest number of releases.
+    """
+    draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
+    draws = int(np.clip(draws, _LEAST_DRAWS, most))
+    for noisy in _simulated(output, release, records, draws):
+        yield output.answer(noisy)
+
+
 def _simulated(
-    output: Output, release: AdditiveMechanism | ComposedMoments, records: Array
+    output: Output, release: AdditiveMechanism | ComposedMoments, records: Array, draws: int
 ) -> Iterator[Noisy]:
-    """Yield what simulated releases give, as many as time and memory allow."""
+    """Yield what simulated releases give."""
+    stream = np.random.default_rng(_SEED)
     if output.about_mean and isinstance(release, AdditiveMechanism):
         records = with_constant(records)
-    draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
-    draws, stream = int(np.clip(draws, _LEAST_DRAWS, _DRAWS)), np.random.default_rng(_SEED)
     if isinstance(release, ComposedMoments):
         sample = _Sample(records.T, times=release.query.n_records / len(records))
         ask = drawing(stream)
