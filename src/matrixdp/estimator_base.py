@@ -131,7 +131,7 @@ class Private(BaseEstimator):
             per column (but for two columns), or a dictionary with a pair by column, which goes by
             its name in a data frame and its number from 0 in an array. Values outside are clipped.
             There is no default: bounds from the data would leak.
-        mechanism: ``recommend`` for the least regret in simulations from public facts, see
+        mechanism: ``recommend`` for the least typical loss in simulations from public facts, see
             :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
             records lie close together within their bounds: it spends half of mu^2 on the mean and
             clips records about it to a radius that it chooses privately.

@@ -34,6 +34,15 @@ def practice_peers(script, monkeypatch):
             yield from (*errors, milliseconds)
 
 
+def recommend_rule(script, monkeypatch):
+    monkeypatch.setattr(script, "EPSILONS", (1.0,))
+    monkeypatch.setattr(script, "BOUNDS", ("range", "round"))
+    rows = np.random.default_rng(0).gamma(2, 1, (200, 3))
+    cells = [cell for name in "AB" for cell in script.cells(name, name, rows)]
+    for line in script.summary(cells):
+        yield from (value for value in line.values() if isinstance(value, float))
+
+
 def release(script, monkeypatch):
     cases = [
         *script.additive(2, 3, 4),
@@ -64,7 +73,8 @@ def training(script, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "measure", [calibration, practice_peers, release, safe_noise, startup, training]
+    "measure",
+    [calibration, practice_peers, recommend_rule, release, safe_noise, startup, training],
 )
 def test_a_benchmark_measures(measure, monkeypatch):
     name = f"benchmark_{measure.__name__}"

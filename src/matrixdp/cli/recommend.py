@@ -1,7 +1,7 @@
 """List the mechanisms for a release and their noise, from public facts alone.
 
-The first one is what `matrixdp release` takes of the same specification. The account limits the
-mechanisms to those that fit. The file of records is never read.
+The first one is what `matrixdp release` takes of the same specification. All that fit the account
+are listed, those last that leave less room in it. The file of records is never read.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def _content(
     """Return what is said of a release, with all digits; None where it has no meaning."""
     from matrixdp.release import receipt
 
-    listed = [option for option, _ in fitting]
+    best, most = fitting[0]
+    compared = [option for option, room in fitting if room == most]
     return {
         "name": spec.name,
         "epsilon": spec.epsilon,
@@ -69,13 +70,14 @@ def _content(
                 "says": option.says,
                 "noise": option.error,
                 "losses": option.losses,
+                "typical_loss": option.typical_loss,
                 "room": room,
             }
             for option, room in fitting
         ],
         "details": [
-            *receipt.comparison(spec, listed),
-            *receipt.noise_lines(listed[0]),
+            *receipt.comparison(compared),
+            *receipt.noise_lines(best),
         ],
         "records_that_count": receipt.counting_rule(spec) or None,
     }
@@ -91,9 +93,11 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
     from matrixdp.checks import plural
 
     width = max(len(row["name"]) for row in content["mechanisms"])
+    most = content["mechanisms"][0]["room"]
     for row in content["mechanisms"]:
         more = f"; the account has room for {plural(row['room'], 'more such release')} then"
-        yield f"{row['name']:{width}}  {row['says']}{more * alone}"
+        less = ", fewer than after the first" * (row["room"] < most)
+        yield f"{row['name']:{width}}  {row['says']}{more * alone}{less}"
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"

@@ -62,15 +62,20 @@ def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
     return result
 
 
-def ordered(spec: Specification, listed: Sequence[Option]) -> list[Option]:
-    """Return options, the least regret first, where they have losses and one is of use."""
+def ordered(listed: Sequence[Option]) -> list[Option]:
+    """Return options with their typical losses, the one that is taken first.
+
+    Without losses, or where none is of use, the order stays.
+    """
     # Losses of answers without any information differ by chance alone.
-    if not all(option.losses for option in listed) or all(option.useless for option in listed):
+    if (
+        len(listed) < 2
+        or not all(option.losses for option in listed)
+        or all(option.useless for option in listed)
+    ):
         return [*listed]
-    regrets = outlooks.regrets(spec.output, [option.losses for option in listed])
-    # Of those close to the least, the first: additive noise, which has intervals, and less of it.
-    regrets[regrets <= regrets.min() + outlooks.TIE] = 0.0
-    return [listed[i] for i in np.argsort(regrets, kind="stable")]
+    typical = [outlooks.typical(option.losses) for option in listed]
+    return [replace(listed[i], typical_loss=typical[i]) for i in outlooks.order(typical)]
 
 
 def candidates(spec: Specification) -> list[Option]:
@@ -259,10 +264,11 @@ def _listed(
 def choose(
     spec: Specification, listed: Sequence[Option], account: ledger.Account, name: object
 ) -> list[tuple[Option, int]]:
-    """Return the options that leave room for the most releases, the least regret first.
+    """Return the options that fit an account, the one that is taken first.
 
-    This is the one rule by which a mechanism is taken, whoever asks. Each option comes with the
-    number of further releases of the cheapest that fit the account after it.
+    This is the one rule by which a mechanism is taken, whoever asks: of those that leave room for
+    the most further releases, by :func:`ordered`. Each option comes with the number of further
+    releases of the cheapest that fit the account after it. Those that leave less room come last.
 
     Args:
         spec: the release.
@@ -285,8 +291,14 @@ def choose(
             f"{name} allows {ledger.phrase(account['total'])} in all, and with this release "
             f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
         )
-    fitting = [option for option, room in zip(listed, rooms, strict=True) if room == most]
-    return [(option, most) for option in ordered(spec, fitting)]
+    roomy = [option for option, room in zip(listed, rooms, strict=True) if room == most]
+    others = [
+        (option, room)
+        for option, room in zip(listed, rooms, strict=True)
+        if room is not None and room < most
+    ]
+    others.sort(key=lambda pair: -pair[1])
+    return [*((option, most) for option in ordered(roomy)), *others]
 
 
 def _remedy(spec: Specification, account: ledger.Account) -> str:

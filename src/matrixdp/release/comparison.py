@@ -42,6 +42,7 @@ class Option:
         output: what a release reads, with the query of the mechanism; None for a query of your own.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
+        typical_loss: their geometric mean. The least decides; None where the noise does.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
     >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
@@ -54,6 +55,7 @@ class Option:
     error: float
     output: Output | None = field(default=None, repr=False)
     losses: tuple[float, ...] = ()
+    typical_loss: float | None = None
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,8 @@ class Option:
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
-        return f"{self.key}: {self.says}; {about}"
+        decides = "" if self.typical_loss is None else f"; typical loss {self.typical_loss:.3f}"
+        return f"{self.key}: {self.says}{decides}; {about}"
 
     @property
     def key(self) -> str:
@@ -108,8 +111,10 @@ def compare_mechanisms(
 ) -> list[Option]:
     """Return the mechanisms that answer a query with safe noise, the least noise first.
 
-    It compares noise alone, for a query of your own; :func:`matrixdp.recommend` has the rule by
-    which releases take a mechanism. No data are read: errors follow from the calibration.
+    It compares additive noise alone, for a query of your own, and ``error`` decides, which
+    ``print(option)`` shows. :func:`matrixdp.recommend` has the rule by which releases take a
+    mechanism: it knows the answer that is read from the query and the account, and its first may
+    be another one. No data are read: errors follow from the calibration.
     Mechanisms with the same noise distribution are listed once. The delta of safe noise is set
     aside before calibration. Where columns have ranges of several sizes, each mechanism works in
     units of the ranges: see :class:`~matrixdp.mechanisms.scaled.MinMaxScaled`.

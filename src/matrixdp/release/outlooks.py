@@ -9,11 +9,14 @@ and of a part of its own, and ``EXPLAINED`` is about the R^2 of its exact regres
 A loss says what noise, clipping and ridges take: for a regression R^2, for components the share of
 the first one's variance, for a covariance or second moments the Frobenius norm of the error over
 that of the exact matrix. Units are half ranges. Losses are medians over simulated releases by the
-program that real releases run, with noise of the same calibration and a fixed seed.
+program that real releases run, with noise of the same calibration and a fixed seed. They are
+rounded to a hundredth, about the error of the simulation.
 
-The regret of a mechanism is the largest excess of its loss, over the fills, above that of the best
-mechanism at the same fill. Who does not know how much of the bounds the records fill takes the one
-of the least regret.
+Who does not know how much of the bounds the records fill takes the mechanism of the least typical
+loss: the geometric mean over the fills, where ``FLOOR`` is the least that counts. A factor of the
+noise is what a factor of epsilon or of the records buys, whatever the answer, and a geometric mean
+weighs factors alike; in another mean the loss at the smallest fill would decide alone.
+benchmarks/recommend_rule.py compares the rule with others, on records that had no part in it.
 """
 
 from __future__ import annotations
@@ -37,17 +40,16 @@ from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
 from matrixdp.release.uncertainty import MomentNoise
 
-#: Difference of regrets that decides nothing; that of simulated medians is about as large.
-TIE = 0.02
+#: Loss below which all are alike, about the error of simulated medians.
+FLOOR = 0.02
+#: Factor of the least typical loss up to which the first mechanism is taken.
+TIE = 1.1
 #: Largest number of columns that are simulated.
 MOST_COLUMNS = 100
 
 #: Numbers of simulated releases, at most and at least, and of records; the seed. Limits on the
 #: numbers that are held in memory at once, and on releases x m^3 operations.
 _DRAWS, _LEAST_DRAWS, _RECORDS, _SEED, _ENTRIES, _WORK = 100, 8, 500, 0, 1 << 21, 1 << 23
-
-#: Largest loss that counts in a regret: what is worse is as bad.
-_WORST = 1.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def _columns(features: int, target: bool) -> Array:
 
 
 def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tuple[float, ...]:
-    """Return the loss of a release at each of ``FILLS``.
+    """Return the loss of a release at each of ``FILLS``, to a hundredth and at least 0.
 
     Args:
         output: what is read from the release, with the query of its mechanism.
@@ -95,18 +97,23 @@ def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tupl
         rows = box.middle + half * (share * uniform - (1 - share) / 2)
         records = (rows - output.middle) / output.half
         answers = [*simulated_answers(output, release, records)]
-        result.append(output.loss(rows, np.array(answers)))
+        result.append(max(round(output.loss(rows, np.array(answers)), 2), 0.0))
     return tuple(result)
 
 
-def regrets(output: Output, loss: Sequence[Sequence[float]]) -> Array:
-    """Return the regret of each mechanism (k,), from its losses (k, fills).
+def typical(loss: Sequence[float]) -> float:
+    """Return the typical loss of a mechanism, to a thousandth, from its losses (fills,)."""
+    return round(float(np.exp(np.mean(np.log(np.maximum(loss, FLOOR))))), 3)
 
-    A loss above that of zeros, or of predictions far worse than a constant, counts as that, and so
-    does one of an answer that is lost.
+
+def order(loss: Sequence[float]) -> list[int]:
+    """Return the places of mechanisms, the one that is taken first, from typical losses (k,).
+
+    Of those up to ``TIE`` times the least it is the first: additive noise, which has intervals, and
+    less of it.
     """
-    capped = np.where(np.asarray(loss) > output.lost, _WORST, loss)
-    return np.asarray((capped - capped.min(axis=0)).max(axis=1))
+    close = np.asarray(loss) <= TIE * min(loss)
+    return np.argsort(np.where(close, 0.0, loss), kind="stable").tolist()
 
 
 def simulated_answers(

@@ -119,7 +119,7 @@ class Plan:
             charges = storage.answers(path, state, request) if request else []
             if stored := next((file for file in charges if file.exists()), None):
                 return self._again(stored, state, out, path)
-            if self.option is None or self.option is not self._choice(state, path):
+            if self.option is None or not self._is_taken(state, path):
                 raise Outdated(
                     f"{path} has changed since this release was planned, and another mechanism "
                     "would now be taken; plan it again"
@@ -140,12 +140,13 @@ class Plan:
         assert self.account is not None
         entry = self.account.entry(self.release, label)
         with self.account.open() as (state, location):
-            if self.option is not self._choice(state, location.path):
+            if not self._is_taken(state, location.path):
                 raise Outdated(f"{location.path} has changed since this release was planned")
             self.account.charge(self.account.admit(state, location, entry), location)
 
-    def _choice(self, state: ledger.Account, name: object) -> Option:
-        return choices.choose(self.spec, self.listed, state, name)[0][0]
+    def _is_taken(self, state: ledger.Account, name: object) -> bool:
+        option = choices.choose(self.spec, self.listed, state, name)[0][0]
+        return option.release is self.release
 
     def _prepare(
         self, date: str, more: Mapping[str, Any], **of_account: Any

@@ -147,8 +147,9 @@ def recommend(
 ) -> list[Option]:
     """Return the mechanisms for a release, the one that it takes first, as `matrixdp recommend`.
 
-    This is the rule of every door: of what fits the account, the least regret over records that
-    fill little or much of their bounds, see :mod:`matrixdp.release.outlooks`. No value of the
+    This is the rule of every door: of what leaves most room in the account, the least typical
+    loss over records that fill little or much of their bounds, see
+    :mod:`matrixdp.release.outlooks`; where nothing is simulated, the least noise. No value of the
     records is read, and nothing is charged.
 
     Args:
@@ -156,9 +157,9 @@ def recommend(
             columns and its number of rows count.
 
     Returns:
-        Options by regret, so that the first may have more noise than a later one
-        (``option.error``); ``print(option)`` gives the key for ``mechanism=`` of each, and what its
-        noise means for the answer, in its unit.
+        All options that fit the account, by that rule; those that leave less room come last.
+        ``print(option)`` gives the key for ``mechanism=`` of each, what its noise means for the
+        answer, in its unit, and the typical loss that decides (``option.typical_loss``).
 
     Raises:
         InputError: as :func:`make_release`; no mechanism fits the account.

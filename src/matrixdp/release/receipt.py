@@ -170,22 +170,28 @@ def noise_lines(best: Option) -> list[str]:
     return [*parts, *best.output.noise_in_words(best)]
 
 
-def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
-    """Return lines on what noise takes from the answer, by mechanism and share of the bounds.
+def comparison(options: Sequence[Option]) -> list[str]:
+    """Return a table of what noise takes from the answer, by mechanism and share of the bounds.
 
-    There are none of a single mechanism, or where nothing was simulated.
+    Its last column decides, see :mod:`matrixdp.release.outlooks`. Where the noise decides there is
+    no table.
     """
-    if len(options) < 2 or not all(option.losses for option in options):
+    typical = [option.typical_loss for option in options]
+    output = options[0].output
+    if output is None or None in typical:
         return []
-    fills = ", ".join(f"{fill:.0%}" for fill in outlooks.FILLS)
+    width = max(len(option.key) for option in options)
+    fills = "".join(f"{fill:8.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{spec.output.loss_unit}, simulated from the bounds alone, where columns fill "
-        f"{fills} of them, and the largest excess over the best:"
+        f"{output.loss_unit}, simulated from the bounds alone, where columns fill these shares of "
+        "them, and the typical one, their geometric mean:",
+        f"{'':{width}}{fills} typical",
     ]
-    regrets = outlooks.regrets(spec.output, [option.losses for option in options])
-    keys = [option.key for option in options]
-    width = max(map(len, keys))
-    for key, option, regret in zip(keys, options, regrets, strict=True):
-        losses = " ".join(f"{max(loss, 0.0):7.2f}" for loss in option.losses)
-        lines.append(f"{key:{width}} {losses}{regret:9.2f}")
+    for option in options:
+        losses = "".join(f"{loss:8.2f}" for loss in option.losses)
+        lines.append(f"{option.key:{width}}{losses}{option.typical_loss:8.3f}")
+    lines.append(
+        f"the least typical one is taken, and of those at most {outlooks.TIE:g} times as large the "
+        f"first with additive noise; in the mean {outlooks.FLOOR:g} is the least that counts"
+    )
     return lines

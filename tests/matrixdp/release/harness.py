@@ -87,8 +87,8 @@ def fit(
 
 
 def options(spec: specification.Specification) -> list[Option]:
-    """Return the mechanisms that can answer a specification, the least regret first."""
-    return choices.ordered(spec, choices.simulated(spec, choices.candidates(spec)))
+    """Return the mechanisms that can answer a specification, the one that is taken first."""
+    return choices.ordered(choices.simulated(spec, choices.candidates(spec)))
 
 
 def run(

@@ -2,13 +2,14 @@
 
 import re
 
+import harness
 import numpy as np
 import pytest
 from harness import run
 
 import matrixdp as mdp
 from matrixdp.privacy import gaussian_dp
-from matrixdp.release import ledger, storage
+from matrixdp.release import choices, ledger, parser, storage
 
 TOTAL = {"epsilon": 4, "delta": 1e-5}
 RECORDS = np.random.default_rng(0).uniform(0, 1, (400, 3))
@@ -22,6 +23,26 @@ def test_recommendations_for_what_is_planned_fit_together(folder):
     for query in ("mean", "second_moments", "components"):
         assert run(folder, query, query=query, epsilon=1.0, total=TOTAL) == 0
     assert 1.4 < ledger.total_epsilon(books(folder)) < 1.8
+
+
+@pytest.mark.parametrize("query", ["mean", "covariance"])
+def test_all_that_fits_is_listed_and_what_leaves_less_room_comes_last(folder, capsys, query):
+    keys = {"query": query, "epsilon": 1.0, "delta": 1e-8, "total": {"epsilon": 2, "delta": 1e-8}}
+    assert run(folder, verb="recommend", **keys) == 0
+    out = capsys.readouterr().out
+    rows = re.findall(r"^(\w+) .*; the account has room for (\d) more .* then(.*)$", out, re.M)
+    assert rows[-1] == ("laplace", "1", ", fewer than after the first")
+    assert {row[1:] for row in rows[:-1]} == {("2", "")}
+    assert len(rows) == (2 if query == "mean" else 4)
+    # What is not taken is not in the comparison, whose least decides.
+    assert len(re.findall("^laplace", out, re.M)) == 1
+    # Each of them fits, and nothing else does.
+    for name, *_ in rows:
+        spec = parser.read(harness.write(folder, mechanism=name, **keys))
+        assert choices.rank(spec)[0][0].key == name
+    state = {**keys, "epsilon": 1.99, "total": {"epsilon": 2, "delta": 1e-8}}
+    assert run(folder, query, **{**state, "mechanism": "laplace"}, insist=True) == 0
+    assert run(folder, verb="recommend", **keys, label="more") == 2
 
 
 @pytest.mark.parametrize(
