@@ -50,9 +50,8 @@ letter ``ratio`` would have stayed: errors on untouched data do not tell the two
 mechanisms as the geometric mean of their losses does, a number of each mechanism alone: one that
 does not fit an account cannot change the order of two others, and a reader computes it from the
 printed line. And ``ratio`` takes a covariance several times too small of 4,406 records that fill
-their bounds, where additive noise is faithful. All other rules are worse than both on sets B and C
-by G, but ``mean, none is most``, which lies between them and needs a cap; what the capped rule of
-0.1.0 (``excess, lost is 1``) took had G 1.403.
+their bounds, where additive noise is faithful. All other rules have a larger G on sets B and C:
+what the capped rule of 0.1.0 took (``excess, lost is 1``) has 1.403.
 """
 
 from __future__ import annotations

@@ -66,6 +66,15 @@ def test_own_matrix_states_the_numbers_of_the_rule():
     assert f"where {outlooks.FLOOR:g} is the least that counts" in words
     assert f"at most {outlooks.TIE:g} times as large" in words
     assert f"more than {outlooks.MOST_COLUMNS} columns" in words
+    rows = pd.read_csv(ROOT / "benchmarks/recommend_rule.csv").query(
+        "output == 'all' and set == 'BC'"
+    )
+    rows = rows.set_index("rule")
+    taken, capped = rows.loc["mean ratio"], rows.loc["excess, lost is 1"]
+    assert f"Tested on {taken['tables']} tables" in words
+    assert f"its error is {taken['G']:.2f} times that of the best" in words
+    assert f"and {capped['G']:.2f} times by the rule of 0.1.0" in words
+    assert taken["G"] == rows["G"].min()
 
 
 def test_the_example_of_a_mechanism_by_itself_is_what_a_release_takes():
