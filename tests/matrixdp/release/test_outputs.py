@@ -129,7 +129,8 @@ def test_an_answer_far_above_its_noise_says_nothing(tmp_path, capsys, keys):
 def test_an_estimator_names_the_column_of_a_number_that_may_be_noise():
     pytest.importorskip("sklearn")
     frame = pytest.importorskip("pandas").DataFrame(INCOMES, columns=["age", "income"])
-    weak = mdp.Covariance(epsilon=0.5, bounds={"age": (0, 120), "income": (0, 200_000)})
+    bounds = {"age": (0, 120), "income": (0, 200_000)}
+    weak = mdp.Covariance(epsilon=0.5, bounds=bounds, mechanism="analyze_gauss")
     assert "the standard deviation of income" in " ".join(weak.fit(frame).notes_)
 
 

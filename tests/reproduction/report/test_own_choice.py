@@ -19,7 +19,9 @@ ALIKE = 1e-3
 
 def kept(name, experiment):
     rows = pd.read_csv(KEPT / f"{name}.csv", keep_default_na=False)
-    return rows[rows["experiment"].eq(experiment) & rows["epsilon"].astype(str).eq("1.0")]
+    return rows[
+        rows["experiment"].eq(experiment) & pd.to_numeric(rows["epsilon"], errors="coerce").eq(1)
+    ]
 
 
 def choice(experiment, query):
