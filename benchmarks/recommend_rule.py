@@ -293,6 +293,8 @@ def summary(listed: list[Cell]) -> Iterator[dict[str, Any]]:
     for part in ("A", "B", "C", "BC"):
         for query in ("all", *COMPARED):
             of_part = [c for c in listed if c.part in part and query in ("all", c.output)]
+            if not of_part:
+                continue
             names = sorted({cell.table for cell in of_part})
             places = np.array([names.index(cell.table) for cell in of_part])
             weights = 1 / np.bincount(places)[places] / len(names)

@@ -259,6 +259,9 @@ class Plan:
                 f"{spec.file} has changed since; to ask anew, at the price of another "
                 'release, add label = "..."'
             )
+        # A file that has gone or changed says nothing of its columns.
+        with contextlib.suppress(Exception):
+            notes += _unbounded(spec)
         notes += _notes(spec, answer.rows, answer.details, answer.receipt)
         return replace(answer, notes=notes, paths={**answer.paths_in(out), "account": path})
 
