@@ -48,6 +48,8 @@ SHORT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 #: Largest share that a class's own test may miss.
 LITTLE = 0.02
 HONEST, WRONG = "honest", "wrong"
+#: Wrong releases, too, whose event the search does not know or the runs do not meet.
+RARE = "rare"
 #: A class with noise of its author's; a function of records and a Generator, which is replayed; and
 #: a function with randomness of its own, of which runs alone tell.
 FORMS = CLASS, FUNCTION, HIDDEN = "class", "function", "hidden"
@@ -60,6 +62,14 @@ QUERIES: dict[str, Query] = {
     "mean": mdp.MeanQuery(mdp.Box.cube(4, -1, 1), 50),
     "moments": mdp.SecondMomentQuery(mdp.Box.cube(3, -1, 1), 50),
     "records": mdp.RecordsQuery(mdp.Box.cube(3, -1, 1), 5),
+}
+#: The width of a cell in scales of the noise.
+CELL = 1e-4
+#: Queries of the functions of :func:`rare_events`.
+RARE_QUERIES: dict[str, Query] = {
+    "one": mdp.MeanQuery(mdp.Box.cube(1, 0, 1), 50),
+    "10 counts": mdp.MeanQuery(mdp.Box.cube(10, 0, 1), 50),
+    "20 counts": mdp.MeanQuery(mdp.Box.cube(20, 0, 1), 50),
 }
 
 #: Noise of a plain function: maps a Generator and a shape to noise.
@@ -253,6 +263,60 @@ def mistakes() -> Iterator[Cell]:
         yield Cell(WRONG, CLASS, *about)
 
 
+def sparse_vector(share: float, stops: bool) -> Callable[..., Array]:
+    """Return a wrong sparse vector technique for epsilon 1 (Lyu, Su & Li 2017, Figure 1).
+
+    Each column asks whether its count is above a share of the records. Algorithm 3 stops at the
+    first that is, and shows its noisy count. Algorithm 6 answers all, with noise for one.
+    """
+
+    def release(records: Array, generator: np.random.Generator) -> Array:
+        counts = np.count_nonzero(records > 0.5, axis=0)
+        threshold = share * len(records) + generator.laplace(0, 2)
+        noisy = counts + generator.laplace(0, 2, counts.size)
+        above = noisy >= threshold
+        if not stops:
+            return above.astype(float)
+        answer = np.where(np.cumsum(above) > 0, 0.0, -1.0)
+        if above.any():
+            answer[np.argmax(above)] = noisy[np.argmax(above)]
+        return answer
+
+    return release
+
+
+def marked(cell: bool) -> Callable[..., Array]:
+    """Return a noisy mean whose answer shows exactly whether some record is above a half.
+
+    The last of nine digits is even or odd; or else answers leave a small cell beside their centre.
+    """
+    scale = RARE_QUERIES["one"].l1_sensitivity
+
+    def release(records: Array, generator: np.random.Generator) -> Array:
+        noise = generator.laplace(0, scale, 1)
+        mark = int((records > 0.5).any())
+        if cell:
+            inside = np.abs(noise - scale) < CELL * scale / 2
+            return np.asarray(records.mean(axis=0) + noise + mark * inside * CELL * scale)
+        digits = np.round((records.mean(axis=0) + noise) * 1e9)
+        return np.asarray((digits - digits % 2 + mark) / 1e9)
+
+    return release
+
+
+def rare_events() -> Iterator[Cell]:
+    """Yield wrong functions that the search misses, and one that shows why."""
+    functions: tuple[tuple[str, str, Any], ...] = (
+        ("SVT 3", "20 counts", sparse_vector(0.5, stops=True)),
+        ("SVT 6, far thresholds", "10 counts", sparse_vector(0.8, stops=False)),
+        ("SVT 6, near thresholds", "10 counts", sparse_vector(0.5, stops=False)),
+        ("parity of a digit", "one", marked(cell=False)),
+        ("cell of 1e-4", "one", marked(cell=True)),
+    )
+    for name, query, subject in functions:
+        yield Cell(RARE, FUNCTION, name, RARE_QUERIES[query], 1.0, 0.0, subject, seeds=FEW)
+
+
 def controls() -> Iterator[Cell]:
     """Yield the wrong releases of the study's negative control that are classes or functions."""
     for name in ("noise / sqrt(batch)", "epsilon / q", "inverted Bingham ratio"):
@@ -271,6 +335,7 @@ def cells() -> Iterator[Cell]:
     yield from short_cells()
     yield from mistakes()
     yield from honest_cells()
+    yield from rare_events()
 
 
 def interval(hits: int, count: int) -> tuple[float, float]:
@@ -328,6 +393,26 @@ def short_table(rows: Rows) -> str:
     return _markdown(["Noise too small by", *(f"{size:.0%}" for size in sizes)], lines)
 
 
+#: What shows the records in the functions of :func:`rare_events`, and the epsilon that they reach.
+REACHED = {
+    "SVT 3": ("a low noisy count after 19 columns below the threshold", "10"),
+    "SVT 6, far thresholds": ("columns below and above, where counts are near 40", "5"),
+    "SVT 6, near thresholds": ("columns below and above, where counts are near 25", "5"),
+    "parity of a digit": ("whether the ninth digit is even, in every answer", "∞"),
+    "cell of 1e-4": ("an answer in a cell of 10⁻⁴ scales of the noise", "∞"),
+}
+
+
+def rare_table(rows: Rows) -> str:
+    """Return what shows the records in functions that are missed, and how many audits see it."""
+    lines = [
+        (row["release"], *REACHED[row["release"]], f"{row[REFUTED]} of {row['seeds']}")
+        for row in rows
+        if row["truth"] == RARE
+    ]
+    return _markdown(["Function", "What shows a record", "Its ε", "Audits that refute it"], lines)
+
+
 def mistake_count(rows: Rows) -> str:
     """Return how many mistakes of other kinds are refuted by every audit, as a sentence."""
     part = [row for row in rows if row["truth"] == WRONG and not float(row["short"])]
@@ -347,7 +432,7 @@ def _markdown(header: list[str], lines: Iterable[Iterable[object]]) -> str:
 def page(text: str) -> str:
     """Return docs/audit.md with what the CSV says in its places."""
     rows = read(TABLE)
-    parts = {"level": level, "power": short_table, "mistakes": mistake_count}
+    parts = {"level": level, "power": short_table, "mistakes": mistake_count, "rare": rare_table}
     for name, part in parts.items():
         start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(start)
