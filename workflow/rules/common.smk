@@ -256,5 +256,5 @@ def training_tables(name):
 def figures(*patterns):
     """Return all files of the figures of `all` with these names."""
     names = [name for name in FIGURES if any(fnmatch.fnmatch(name, each) for each in patterns)]
-    kinds = ["{name}.svg", "narrow/{name}.svg", "{name}.png", "{name}.json", "data/{name}.csv"]
+    kinds = ["{name}.svg", "{name}.png", "{name}.json", "data/{name}.csv"]
     return [file for kind in kinds for file in expand(f"<folder>/figures/{kind}", name=names)]

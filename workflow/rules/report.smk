@@ -210,7 +210,6 @@ rule figure:
             category="Figures",
             labels={"figure": "{figure}"},
         ),
-        narrow="<folder>/figures/narrow/{figure}.svg",
         png="<folder>/figures/{figure}.png",
         json="<folder>/figures/{figure}.json",
         data="<folder>/figures/data/{figure}.csv",

@@ -59,29 +59,22 @@ def figure(root: Path, name: str, whole: bool = True) -> Lines:
 
     Args:
         root, name: as for tables.
-        whole: whether each row of the frame and each series is listed, and the texts of the
-            narrow drawing.
+        whole: whether each row of the frame and each series is listed.
     """
     shown = runfiles.figure(root, name.partition("/")[2])
     frame = shown.frame
     lines = [f"topic: {shown.title}"]
     lines += [f"caption: {shown.caption}", *(rows(frame) if whole else columns(frame))]
-    wide: Lines = []
-    for narrow in (False, True) if whole else (False,):
-        with style.context(name, narrow=narrow):
-            drawing = shown.render()
-            # Labels of ticks come only with the drawing.
-            parts = drawntexts.texts_of(drawing)
-            words = texts(drawing)
-            if not whole:
-                words += [f"covered: {pair}" for pair in drawntexts.overlaps(parts)]
-                words += [f"cut: {text}" for text in drawntexts.outside(parts, drawing)]
-            if narrow:
-                lines += [f"narrow alone, {line}" for line in words if line not in wide]
-                lines += [f"wide alone, {line}" for line in wide if line not in words]
-            else:
-                wide = words
-                lines += [*words, *(panels(drawing) if whole else ())]
+    with style.context(name):
+        drawing = shown.render()
+        # Labels of ticks come only with the drawing.
+        parts = drawntexts.texts_of(drawing)
+        lines += texts(drawing)
+        if whole:
+            lines += panels(drawing)
+        else:
+            lines += [f"covered: {pair}" for pair in drawntexts.overlaps(parts)]
+            lines += [f"cut: {text}" for text in drawntexts.outside(parts, drawing)]
     return [*lines, f"made from {', '.join(runfiles.files(root, name))}"]
 
 
@@ -238,8 +231,8 @@ class _Reader(html.parser.HTMLParser):
             self.line += f"<{tag} {' '.join(marks)}>"
 
     def tells(self, name: str, words: dict[str, str]) -> bool:
-        # What a term means stands in the glossary, and the narrow picture is of the same.
-        known = words.get("class") in ("term", "number", "narrow") and name != "href"
+        # What a term means stands in the glossary.
+        known = words.get("class") in ("term", "number") and name != "href"
         return name in words and not known and not words[name].startswith("data:")
 
     def handle_endtag(self, tag: str) -> None:

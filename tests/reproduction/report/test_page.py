@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from runfiles import write as make_table
 from runfiles import write_rows
-from samplerun import SVG, draw, put, settle, write
+from samplerun import draw, put, settle, write
 
 from matrixdp.checks import InputError
 from reproduction import cli
@@ -172,17 +172,6 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(
 
 
 # Pictures
-
-
-def test_a_slim_drawing_is_the_same_within_a_hundredth_of_a_point():
-    slim = pictures.slim(SVG)
-    assert "metadata" not in slim
-    assert "<path d='m10.99 20l-41.49-20z' class='s0'/>" in slim
-    assert "<path id='i0' d='m.12 1.5l4.88 4.5'/>" in slim
-    assert "<use href='#i0' x='62.5' class='s0'/>" in slim
-    assert slim.count("fill: #ff0000") == 1
-    quoted = SVG.replace("fill:", "font: 'A b'; fill:")
-    assert "font: 'A b'" in pictures.slim(quoted)
 
 
 def test_an_address_survives_html_and_decoding():

@@ -165,7 +165,7 @@ def undeclared(folder, note, record):
     }
     # An import looks through these; a file is replaced beside what a killed job has left.
     outputs = [folder / word for word in words if "/" in word]
-    beside_figures = ("data", "narrow") if verb == "figure" else ()
+    beside_figures = ("data",) if verb == "figure" else ()
     outputs += [place.parent / name for place in outputs for name in beside_figures]
     beside = {*map(Path, note["path"]), *(place.parent for place in outputs)}
     # Every file of it counts as code.

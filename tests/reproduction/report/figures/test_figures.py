@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import runfiles
-from drawntexts import outside, overlaps, texts_of
-from packages import KEPT, PATH
+from drawntexts import outside, overlaps
+from packages import PATH
 from PIL import Image
 
 from matrixdp.checks import InputError
@@ -69,22 +69,10 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
     subprocess.run(command, check=True, env=environment)
     for name in chosen:
         ends = (f"{name}.svg", f"{name}.png", f"{name}.json", f"data/{name}.csv")
-        for file in (*ends, f"narrow/{name}.svg"):
+        for file in ends:
             assert (tmp_path / "out/figures" / file).read_bytes() == (saved / file).read_bytes(), (
                 file
             )
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("figures/*.svg")))
-def test_no_text_of_a_narrow_kept_figure_covers_another_or_is_cut(name):
-    """Of a wide one the golden test says so."""
-    figure = runfiles.figure(KEPT, name)
-    with style.context(narrow=True):
-        drawing = figure.render()
-        texts = texts_of(drawing)
-    assert overlaps(texts) == []
-    assert outside(texts, drawing) == []
 
 
 def test_overlapping_texts_are_found():

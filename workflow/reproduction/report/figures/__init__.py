@@ -98,7 +98,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     else:
         for drawing in drawings:
             write(*drawing)
-    kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv", "narrow/{}.svg")
+    kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}
     existing = {path.relative_to(reference) for path in reference.rglob("*") if path.is_file()}

@@ -58,24 +58,16 @@ class Figure:
     def render(self) -> matplotlib.figure.Figure:
         """Return the drawing under its topic, with the mark of its data.
 
-        Without it on a telephone. Call it inside :func:`style.context`, and save the drawing
-        there too.
+        Call it inside :func:`style.context`, and save the drawing there too.
         """
         with catalogue.looks_of(self.mechanisms):
             drawing = self.draw(self.frame)
-        mark = catalogue.mark(self.status)
-        if style.is_narrow():
-            style.stamp(drawing, mark)
-            style.fit(drawing)
-        else:
-            style.headline(drawing, self.title, mark)
+        style.headline(drawing, self.title, catalogue.mark(self.status))
         return drawing
 
 
 def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
-
-    The folder ``narrow`` has it as SVG for a telephone, without headline.
 
     The JSON file has the words of the figure, the height of those above it in points, and what
     ``words`` has. The same frame gives the same bytes: no dates, fixed identifiers, fonts that come
@@ -94,26 +86,17 @@ def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     text = json.dumps(content, ensure_ascii=False, indent=1)
     write_text(svg.with_suffix(".json"), f"{text}\n")
     metadata = {"Date": None, "Creator": None, "Title": figure.title}
-    with style.context(f"{svg.stem} narrow", narrow=True):
-        drawing = figure.render()
-        settle(drawing)
-        _write(drawing, svg.parent / "narrow" / svg.name, metadata)
     with style.context(svg.stem):
         drawing = figure.render()
         settle(drawing)
-        _write(drawing, svg, metadata)
+        with replacing(svg) as temporary:
+            drawing.savefig(temporary, format="svg", metadata=metadata)
         pixels = io.BytesIO()
         drawing.savefig(pixels, format="png", dpi=style.DPI)
     with replacing(svg.with_suffix(".png")) as temporary:
         # With a palette the file has a third of the bytes, and looks the same.
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
         palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
-
-
-def _write(drawing: style.Drawing, path: Path, metadata: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        drawing.savefig(temporary, format=path.suffix[1:], metadata=metadata)
 
 
 def settle(drawing: style.Drawing) -> None:

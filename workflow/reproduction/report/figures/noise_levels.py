@@ -42,7 +42,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     panels = dict(list(frame.groupby("experiment", sort=False)))
     counts = frame[frame["noise_std"].notna()].groupby("experiment")["mechanism"].nunique()
     heights = [max(3, counts.get(name, 0)) for name in panels]
-    height = 0.7 * len(heights) + 0.8 + style.row_height() * sum(heights)
+    height = 0.7 * len(heights) + 0.8 + 0.21 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "standard deviation of the noise on one entry of the query")
     noise = frame[["noise_std", "rescaled_std"]].stack().dropna()

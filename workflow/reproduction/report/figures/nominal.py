@@ -102,7 +102,7 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
     ]
     order = frame[frame["scheme"].isin(wrong)].groupby("scheme")["epsilon_delivered"]
     order = order.agg(["max", "min"]).sort_values(["max", "min"], ascending=False)
-    figure, ((axes,),) = style.canvas(1.9 + style.row_height(0.3) * max(2, len(order)))
+    figure, ((axes,),) = style.canvas(1.9 + 0.3 * max(2, len(order)))
     style.log_axis(axes, "x", f"delivered ε at claimed ε = {claimed:g}")
     for number, scheme in enumerate(order.index):
         rows = frame[frame["scheme"].eq(scheme)].sort_values("epsilon_delivered", kind="stable")

@@ -37,7 +37,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     drawn = frame["price"].gt(0)
     panels = dict(list(frame.groupby("experiment", sort=False)))
     heights = [max(2, drawn[rows.index].sum()) for rows in panels.values()]
-    height = 1.0 + 0.75 * len(heights) + style.row_height() * sum(heights)
+    height = 1.0 + 0.75 * len(heights) + 0.21 * sum(heights)
     figure, grid = style.canvas(height, len(heights), sharex=True, height_ratios=heights)
     style.log_axis(grid[-1, 0], "x", "ε at half recovery")
     grid[0, 0].set_xlim(frame["smallest"].min() / 3, frame["largest"].max() * 12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -75,13 +76,11 @@ def _meets(rows: pd.DataFrame, cell: dict) -> pd.Series:
 def draw(frame: pd.DataFrame) -> style.Drawing:
     """Draw a strip per experiment: the sorted outcomes of each row of the paper's table."""
     experiments = list(dict.fromkeys(frame["experiment"]))
-    figure, grid = style.canvas(
-        0.9 + (3.4 if style.is_narrow() else 2.5) * len(experiments), len(experiments), 1
-    )
+    figure, grid = style.canvas(0.9 + 2.5 * len(experiments), len(experiments), 1)
     for axes, experiment in zip(grid[:, 0], experiments, strict=True):
         rows = frame[frame["experiment"].eq(experiment)]
         _strip(axes, rows)
-        axes.set_title(catalogue.experiment(experiment).title, pad=95 if style.is_narrow() else 30)
+        axes.set_title(catalogue.experiment(experiment).title, pad=30)
     style.legend(figure, _handles(frame), columns=3)
     return figure
 
@@ -92,9 +91,8 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
         words = "" if part["private"].astype(bool).any() else f" ({audit_status.NOT_PRIVATE})"
-        text = style.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24, 20)
-        turn: dict[str, Any] = {"rotation": 90} if style.is_narrow() else {}
-        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform, **turn)
+        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
+        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
         _outcomes(axes, part, catalogue.look(str(name)))

@@ -1,7 +1,6 @@
 """One look for all figures: a colour and a marker per mechanism, axes, bands, levels, marks.
 
-Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. For a telephone each
-is drawn anew, narrow, its panels below each other. Colours begin with
+Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. Colours begin with
 those of Okabe and Ito (2008), which readers with any common colour blindness tell apart; within a
 family of mechanisms markers and lines differ too.
 """
@@ -9,7 +8,6 @@ family of mechanisms markers and lines differ too.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +22,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
-from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike
 
 from reproduction import catalogue
@@ -32,8 +29,6 @@ from reproduction.catalogue import Legend, Look, Mark, look
 from reproduction.report.markup import short
 
 WIDTH = 9.0
-#: The same of a figure for a telephone, 360 pixels, and letters of 8 points in its lines.
-NARROW, NARROW_LETTERS = 3.75, 50
 #: Letters in a line of a headline.
 LETTERS = 84
 #: Of the PNG: 900 pixels at half its size.
@@ -42,29 +37,18 @@ DPI = 200
 BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
-#: Whether a figure is drawn for a telephone.
-_NARROW = contextvars.ContextVar("narrow", default=False)
-
 
 @contextlib.contextmanager
-def context(salt: str = "matrixdp", narrow: bool = False) -> Iterator[None]:
+def context(salt: str = "matrixdp") -> Iterator[None]:
     """Set matplotlib's settings for drawing and saving, whatever the user's matplotlibrc says.
 
     ``salt`` is a figure's name; it makes the identifiers in an SVG the same in every run.
-    ``narrow`` draws for a telephone.
     """
-    token = _NARROW.set(narrow)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         settings = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
         matplotlib.rcParams.update(catalogue.section("drawing") | settings)
         yield
-    _NARROW.reset(token)
-
-
-def is_narrow() -> bool:
-    """Return whether a figure is drawn for a telephone."""
-    return _NARROW.get()
 
 
 def canvas(
@@ -75,43 +59,10 @@ def canvas(
 ) -> tuple[Drawing, np.ndarray]:
     """Return an empty figure of a height in inches, and its axes, shape (rows, columns).
 
-    On a telephone its columns stand below each other.
     ``options`` are for ``Figure.subplots``, such as ``sharex`` or ``height_ratios``.
     """
-    if columns == 1 or not is_narrow():
-        width = NARROW if is_narrow() else WIDTH
-        figure = Drawing(figsize=(width, height), layout=_layout())
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
-    # A panel is as wide as before, or little less, and as high.
-    figure = Drawing(figsize=(NARROW, 0.8 * columns * height), layout=_layout())
-    axes = figure.subplots(rows * columns, 1, squeeze=False, **options)
-    return figure, axes.reshape(columns, rows).T
-
-
-def row_height(wide: float = 0.21) -> float:
-    """Return the height in inches of a row with a name; on a telephone this stands above it."""
-    return 0.36 if is_narrow() else wide
-
-
-def fill(text: str, letters: int, narrow: int = NARROW_LETTERS) -> str:
-    """Return text in lines of at most so many letters, by the width of the figure."""
-    return textwrap.fill(text, narrow if is_narrow() else letters)
-
-
-def fit(figure: Drawing) -> None:
-    """Break the titles of panels and axes for a telephone."""
-    letters = NARROW_LETTERS - 8
-    for axes in figure.get_axes():
-        title = axes.get_title(loc="left")
-        if max(map(len, title.split("\n"))) > letters:
-            axes.set_title(textwrap.fill(title, letters))
-        for axis, width in ((axes.xaxis, letters), (axes.yaxis, 28)):
-            axis.label.set_text(textwrap.fill(axis.label.get_text(), width))
-
-
-def _grow(figure: Any, inches: float) -> None:
-    """Make a figure higher."""
-    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + inches)
+    figure = Drawing(figsize=(WIDTH, height), layout=_layout())
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
@@ -192,7 +143,7 @@ def log_axis(axes: Axes, which: str, text: str) -> None:
     """Make an axis logarithmic, with a label and at most nine ticks at powers of ten."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     getattr(axes, f"set_{which}scale")("log")
-    axis.set_major_locator(LogLocator(base=10, numticks=5 if is_narrow() else 9))
+    axis.set_major_locator(LogLocator(base=10, numticks=9))
     axis.set_minor_locator(NullLocator())
     axis.set_label_text(text)
 
@@ -227,38 +178,25 @@ def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) ->
     ):
         if values := ", ".join(means[beyond].map(short)):
             where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-            text = fill(f"{arrow} published{unit}: {values}", 100, NARROW_LETTERS - 5)
+            text = textwrap.fill(f"{arrow} published{unit}: {values}", 100)
             axes.text(0.99, y, text, fontsize=8, **where)
     entry = [key(f"published at ε = 1{unit}", as_ or Look(INK, "o"), **_OPEN)]
     return entry if inside.any() else []
 
 
 def name_curves(axes: Axes) -> None:
-    """Name curves and levels beside the axes, from the highest right end to the lowest.
-
-    On a telephone they stand below the axes.
-    """
+    """Name curves and levels beside the axes, from the highest right end to the lowest."""
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     values = {line: np.array(line.get_ydata(), dtype=float) for line in lines}
     ends = {line: y[np.isfinite(y)][-1] for line, y in values.items() if np.isfinite(y).any()}
     lines = sorted(ends, key=lambda line: ends[line], reverse=True)
-    names = [fill(str(line.get_label()), 37, NARROW_LETTERS - 8) for line in lines]
-    options: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0}
-    if is_narrow():
-        figure: Any = axes.get_figure()
-        below = ScaledTranslation(-0.4, -0.5, figure.dpi_scale_trans)
-        options |= {"bbox_to_anchor": (0, 0), "bbox_transform": axes.transAxes + below}
-        _grow(figure, 0.19 * sum(1 + name.count("\n") for name in names) - 1)
-    axes.legend(lines, names, **options)
+    names = [textwrap.fill(str(line.get_label()), 37) for line in lines]
+    axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
 def legend(figure: Drawing, handles: Sequence[Any], columns: int, **options: Any) -> None:
     """Draw one legend below all panels; a tuple of handles has the label of its first."""
     texts = [(handle[0] if isinstance(handle, tuple) else handle).get_label() for handle in handles]
-    if is_narrow():
-        texts = [textwrap.fill(text, NARROW_LETTERS - 8) for text in texts]
-        wide, columns = -(-len(texts) // columns), 1 if max(map(len, texts)) > 18 else 2
-        _grow(figure, 0.2 * (sum(1 + text.count("\n") for text in texts) / columns - wide))
     options |= {"ncols": columns, "handler_map": {tuple: HandlerTuple(ndivide=None, pad=0.6)}}
     figure.legend(handles, texts, loc="outside lower center", **options)
 
@@ -273,16 +211,7 @@ def say(axes: Axes, text: str) -> None:
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Name the rows of a panel, the first on top."""
     axes.set_yticks(range(len(names)), names)
-    if is_narrow():
-        axes.tick_params(axis="y", length=0, labelleft=False)
-        for number, name in enumerate(names):
-            name = name.replace(catalogue.section("tuned"), "our rule")
-            # No line strikes it.
-            style: dict[str, Any] = {"va": "center", "ha": "left", "fontsize": 8}
-            style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
-            style |= {"color": "#444444", "transform": axes.get_yaxis_transform()}
-            axes.text(0.01, number - 0.45, name, in_layout=False, **style)
-    axes.set_ylim(len(names) - 0.4, -0.8 if is_narrow() else -0.6)
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
 
 
@@ -299,9 +228,7 @@ def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) ->
 def notes(axes: Axes, members: Mapping[str, Iterable[str]], below: float) -> None:
     """Write names by their heading ``below`` points under a panel, from the figure's left edge."""
     texts = [f"{head}: {'; '.join(names)}" for head, names in members.items()]
-    lines = [fill(text, 135, NARROW_LETTERS + 6) for text in texts]
-    if is_narrow():
-        _grow(axes.get_figure(), 0.14 * sum(0.5 + line.count("\n") / 2 for line in lines))
+    lines = [textwrap.fill(text, 135) for text in texts]
     style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
     style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
     axes.annotate("\n".join(lines), (0.01, 0), (0, -below), annotation_clip=False, **style)
@@ -332,23 +259,16 @@ def headline(figure: Drawing, topic: str, mark: Mark) -> None:
     stamped across the panels.
     """
     lines, above = header(topic, mark)
-    _grow(figure, above)
-    height = figure.get_figheight()
+    height = figure.get_figheight() + above
+    figure.set_figheight(height)
     figure.set_layout_engine(_layout(1 - above / height))
     top = height - 0.08
     for text, size, weight, colour in lines:
         words: dict[str, Any] = {"fontsize": size, "fontweight": weight, "color": colour}
         figure.text(0.01, top / height, text, va="top", **words)
         top -= size * 1.4 / 72
-    stamp(figure, mark)
-
-
-def stamp(figure: Drawing, mark: Mark) -> None:
-    """Write the mark of a figure's data across its panels; nothing without one."""
-    width, height = figure.get_size_inches()
+    style: dict[str, Any] = {"fontsize": 70, "fontweight": "bold", "color": ALARM}
+    style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
     if mark.stamp:
-        size = 70 * width / WIDTH
-        style: dict[str, Any] = {"fontsize": size, "fontweight": "bold", "color": ALARM}
-        style |= {"ha": "center", "va": "center", "alpha": 0.13, "zorder": 10}
-        angle = float(np.degrees(np.arctan2(height, width)))
+        angle = float(np.degrees(np.arctan2(height, WIDTH)))
         figure.text(0.5, 0.5, mark.stamp, rotation=angle, **style)

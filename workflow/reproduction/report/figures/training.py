@@ -62,8 +62,7 @@ def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
 def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
     """Draw a column of panels per experiment: claimed epsilon above, delivered epsilon below.
 
-    ``panels`` are experiments that come first. One that was not run says so, and how to run it; on
-    a telephone the caption alone does.
+    ``panels`` are experiments that come first. One that was not run says so, and how to run it.
     """
     frame = frame[frame["leading"].eq(True)]
     results = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
@@ -72,8 +71,6 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
         return style.message("no scheme has a result")
     experiments = list(dict.fromkeys([*panels, *ran]))
     widths = {"width_ratios": [1 if name in ran else ABSENT for name in experiments]}
-    if style.is_narrow():
-        experiments, widths = [name for name in experiments if name in ran], {}
     figure, grid = style.canvas(6.6, len(ROWS), len(experiments), **widths)
     for panel, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
         if experiment not in ran:

@@ -281,10 +281,8 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
         entry = json.loads(path.read_text(encoding="utf-8"))
         words = {"title": entry["topic"], "caption": entry["caption"]}
         above = float(entry.get("header", 0))
-    drawings = {"wide": pictures.read(inputs.find(f"{name}.svg", files), above)}
-    if narrow := files.get(name.replace("figures/", "figures/narrow/") + ".svg"):
-        drawings["narrow"] = pictures.read(narrow)
-    return {"item_type": "figure", "pictures": drawings} | words
+    picture = pictures.read(inputs.find(f"{name}.svg", files), above)
+    return {"item_type": "figure", "picture": picture} | words
 
 
 def _added(
