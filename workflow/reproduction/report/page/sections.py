@@ -101,8 +101,7 @@ def present(files: Files) -> list[str]:
         name.removesuffix(suffix)
         for folder, suffix in KINDS.items()
         for name in files
-        # Those in a folder of their own are drawn for telephones.
-        if name.startswith(f"{folder}/") and name.endswith(suffix) and name.count("/") == 1
+        if name.startswith(f"{folder}/") and name.endswith(suffix)
     ]
     return sorted({*names} - {*ASIDE})
 
