@@ -93,12 +93,13 @@ def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):
     shutil.copy(root / "settings.yaml", tmp_path)
     levels = summary[summary["mechanism"].isin(catalogue.BASELINES)]
     levels.to_csv(tmp_path / "summary/regression.csv", index=False)
+    runfiles.write_rows(tmp_path)
     figure = runfiles.figure(tmp_path, "curves_regression")
     assert {*figure.frame.columns} == {"data_status", "note"}
     with style.context():
         drawing = figure.render()
     texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
-    said = "nothing of it is in summary/regression, comparisons/regression, audit/regression"
+    said = "nothing of it is in rows/regression, published/table3"
     assert any(said in " ".join(text.split()) for text in texts)
     assert f"Nothing to show: {said}" in figure.caption
 
@@ -124,6 +125,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
         table.loc[private, ["mean", "sd", "ci95", "epsilon_delivered", "noise_std"]] = np.nan
         table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)
+    runfiles.write_rows(tmp_path)
     figure = runfiles.figure(tmp_path, name)
     with style.context():
         figure.render().draw_without_rendering()
@@ -131,7 +133,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
 
 
 def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_path, capsys):
-    for name in ("summary", "comparisons", "audit"):
+    for name in ("rows", "comparisons"):
         shutil.copytree(root / name, tmp_path / name)
     shutil.copy(root / "settings.yaml", tmp_path)
     figures_, out = tmp_path / "figures", tmp_path / "redrawn"
@@ -151,8 +153,8 @@ def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_pat
     message = r"^figure4_left\.png, figure4_left\.svg, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=message):
         figures.redraw(tmp_path, out)
-    (tmp_path / "audit/regression.csv").unlink()
-    with pytest.raises(InputError, match=r"^audit/regression is not among the files of this step"):
+    (tmp_path / "rows/regression.csv").unlink()
+    with pytest.raises(InputError, match=r"^rows/regression is not among the files of this step"):
         figures.redraw(tmp_path, out)
     (figures_ / "figure4_left.json").write_text("{")
     with pytest.raises(InputError, match=r"figure4_left\.json cannot be read .*delete it and run"):
