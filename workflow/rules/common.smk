@@ -258,3 +258,8 @@ def figures(*patterns):
     names = [name for name in FIGURES if any(fnmatch.fnmatch(name, each) for each in patterns)]
     kinds = ["{name}.svg", "{name}.png", "{name}.json", "data/{name}.csv"]
     return [file for kind in kinds for file in expand(f"<folder>/figures/{kind}", name=names)]
+
+
+def words_of(entry):
+    """Return what a table or figure is of, as the options of its command."""
+    return [f"--{name}={word}" for name, word in zip(("experiment", "mechanism"), entry[2:])]

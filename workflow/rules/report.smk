@@ -128,11 +128,6 @@ MADE = sorted(
 )
 
 
-def words_of(entry):
-    """Return what a table or figure is of, as the options of its command."""
-    return [f"--{name}={word}" for name, word in zip(("experiment", "mechanism"), entry[2:])]
-
-
 rule rows:
     """All that is known of the rows of an experiment, in one frame."""
     input:
