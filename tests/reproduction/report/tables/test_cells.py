@@ -38,8 +38,9 @@ UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2"
 def read(root, name):
     """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
     frame = inputs.read(f"tables/{name}", inputs.below(root))
-    text = [c for c in ("configuration", "direction", "published", "note", "epsilon") if c in frame]
+    text = [c for c in ("configuration", "direction", "published", "note") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
+    frame["epsilon"] = [epsilon_text(epsilon) for epsilon in frame["epsilon"]]
     sheet = inputs.read_sheet(f"tables/{name}", inputs.below(root))
     headers = [heading.header for heading in sheet.headings]
     rows = [
@@ -48,6 +49,11 @@ def read(root, name):
         for line in group.lines
     ]
     return frame, rows
+
+
+def epsilon_text(epsilon):
+    """Return an epsilon as keys of cells have it, empty where there is none."""
+    return "" if epsilon == "" or np.isnan(float(epsilon)) else f"{float(epsilon):g}"
 
 
 def cell_of(row, experiment, cells):
@@ -271,6 +277,7 @@ def compared(cells, experiment, epsilon):
 
 def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
     frame = inputs.read("tables/advice", inputs.below(root))
+    frame["epsilon"] = [epsilon_text(epsilon) for epsilon in frame["epsilon"]]
     moved = 0
     chosen = {
         key: cell
