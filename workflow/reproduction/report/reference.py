@@ -74,8 +74,9 @@ ROUNDING = 1e-6
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
 #: The same of what runs of an audit prove, ``RUNS``: a sampler that rejects draws may, by a last
-#: digit, take another one, and all that follow. The epsilon of PPCA moved by 3 % under Haswell.
-SAMPLED = 0.1
+#: digit, take another one, and all that follow, as of another seed. Ten seeds of PPCA's audit with
+#: 20,000 runs prove between .18 and .44, and two processors .26 and .29 of one seed.
+SAMPLED = 0.6
 RUNS = {"epsilon_certified"}
 
 #: A number in a text; what stands around it are words.
