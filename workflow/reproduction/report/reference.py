@@ -73,9 +73,9 @@ ROUNDING = 1e-6
 #: another grid of privacy losses it moves by about 2e-5 (see
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
-#: The same of what runs of an audit prove, or could, ``RUNS``: a sampler that rejects draws may, by a last
-#: digit, take another one, and all that follow, as of another seed. Ten seeds of PPCA's audit with
-#: 20,000 runs prove between .18 and .44, and two processors .26 and .29 of one seed.
+#: The same of what runs of an audit prove, or could, ``RUNS``: a sampler that rejects draws may, by
+#: a last digit, take another one, and all that follow, as of another seed. Ten seeds of PPCA's
+#: audit with 20,000 runs prove between .18 and .44, and two processors .26 and .29 of one seed.
 SAMPLED = 0.6
 RUNS = {"epsilon_certified", "epsilon_largest"}
 
