@@ -164,7 +164,7 @@ def test_records_in_memory_have_the_numbers_of_their_draw(
     )
     (draw,) = drawn
     expected = draw.moments if mechanism == "clipped" else draw
-    assert same_copies(np.asarray(answer.answer), expected)
+    assert same_copies(np.array(answer.rows), expected)
     (note,) = answer.notes
     assert "the description of this answer fails" in note
     assert answer.details["middle"] == [60, 100_000]
