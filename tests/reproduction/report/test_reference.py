@@ -132,12 +132,20 @@ def test_on_another_processor_means_of_trainings_stay_within_their_intervals(
             reference.verify(run, tmp_path / "kept")
 
 
-def test_what_runs_prove_may_move_as_by_another_seed(tmp_path):
-    reference.keep(write(tmp_path / "first", frame(epsilon_certified=0.43)), tmp_path / "kept")
-    near, far = (write(tmp_path / str(x), frame(epsilon_certified=x)) for x in (0.26, 0.15))
-    assert "1 files are those of" in reference.verify(near, tmp_path / "kept")
-    with pytest.raises(InputError, match="has another epsilon_certified"):
-        reference.verify(far, tmp_path / "kept")
+@pytest.mark.parametrize(
+    ("mechanism", "near", "far"), [("laplace", 0.419, 0.38), ("ppca", 0.26, 0.15)]
+)
+@pytest.mark.parametrize("column", ["epsilon_certified", "epsilon_largest"])
+def test_what_runs_prove_may_move_of_a_sampler_that_rejects_as_by_another_seed(
+    tmp_path, column, mechanism, near, far
+):
+    def proven(name, epsilon):
+        return write(tmp_path / name, frame(mechanism=mechanism, **{column: epsilon}))
+
+    reference.keep(proven("first", 0.43), tmp_path / "kept")
+    assert "1 files are those of" in reference.verify(proven("near", near), tmp_path / "kept")
+    with pytest.raises(InputError, match=f"has another {column}"):
+        reference.verify(proven("far", far), tmp_path / "kept")
 
 
 @pytest.mark.parametrize("run", [{"trials": 20}, {"seed": 2}])
