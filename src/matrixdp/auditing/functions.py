@@ -26,7 +26,7 @@ from matrixdp.auditing.affine import NOT_REPLAYED, DependentNoise, clips, comput
 from matrixdp.auditing.audit import ROUNDING, of_proofs
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
-from matrixdp.auditing.recorder import Recorder
+from matrixdp.auditing.recorder import Endless, Recorder
 from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.statistics import Sample, Statistic, statistics
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
@@ -67,6 +67,7 @@ BLIND = (
 #: replayed, and where answers are others than those to clipped records.
 UNTRIED = "records out of bounds"
 UNSEEN, UNCLIPPED = f"{UNTRIED}, of which runs alone tell", f"{UNTRIED}, which it does not clip"
+UNENDING = f"{UNTRIED}, on which it draws without end"
 
 
 class Outside(NamedTuple):
@@ -144,9 +145,13 @@ def examine(
     if not find_outside or findings.refutes(claim):
         return findings
     replayed = not (runs.hidden or NOT_REPLAYED in findings.objections)
+    runs.limit(places.pairs[0])
     # What records out of bounds overflow is an event, and no warning.
-    with np.errstate(all="ignore"):
-        outside = _outside(runs, places, claim, streams, count, replayed)
+    try:
+        with np.errstate(all="ignore"):
+            outside = _outside(runs, places, claim, streams, count, replayed)
+    except Endless:
+        outside = Outside("", "", UNENDING)
     return findings._replace(outside=outside)
 
 

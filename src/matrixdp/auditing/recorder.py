@@ -41,6 +41,10 @@ class Draw(NamedTuple):
         return ""
 
 
+class Endless(BaseException):
+    """A run draws more often than it may; no ``except Exception`` of a function takes it."""
+
+
 class Tape:
     """What a Generator and its children have drawn.
 
@@ -52,6 +56,7 @@ class Tape:
         draws: all draws, in their order.
         laws: ``normal`` and ``laplace``, where such numbers were drawn, and how many of both.
         plain: whether nothing else was drawn, and no more numbers than were chosen.
+        most: how many draws there may be.
     """
 
     def __init__(self, noise: Array | None = None) -> None:
@@ -59,6 +64,7 @@ class Tape:
         self.laws: set[str] = set()
         self.count = 0
         self.plain = True
+        self.most = math.inf
         self.generators: list[Recorder] = []
         #: Signs of exponential numbers, for which bytes must follow; without chosen numbers, zeros.
         self.signs: NDArray[np.bool_] | None = None
@@ -138,8 +144,14 @@ class Recorder(Generator):
         return [Recorder(child, tape=self.tape) for child in children]
 
     def record(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the result of a method of Generator, which is recorded."""
+        """Return the result of a method of Generator, which is recorded.
+
+        Raises:
+            Endless: there are as many draws as there may be.
+        """
         tape = self.tape
+        if len(tape.draws) >= tape.most:
+            raise Endless
         if self._in_bytes:
             # Bytes are made of integers.
             return getattr(Generator, method)(self, *args, **kwargs)

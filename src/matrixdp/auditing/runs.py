@@ -14,11 +14,16 @@ from numpy.random import Generator
 
 from matrixdp import checks
 from matrixdp.auditing.places import Pair
+from matrixdp.auditing.recorder import Recorder
 from matrixdp.auditing.statistics import Sample
 from matrixdp.checks import Array, InputError
 
 #: Largest number of an answer, whose squares are finite.
 LARGEST = 1e100
+
+#: Draws that a run on records out of bounds may always take, and how many times those of a run on
+#: records in bounds.
+ALWAYS, TIMES = 2000, 10
 
 
 @dataclass
@@ -30,6 +35,8 @@ class Runs:
         slow: whether runs take long, so that fewer choose the neighbours and the event.
         hidden: whether the function takes no Generator and has randomness of its own.
         shape: shape of an answer; others are failures.
+        most: how many draws a run may take. A function that draws until its answer is small never
+            ends where a record moves the answer away.
     """
 
     function: Callable[..., Any]
@@ -37,6 +44,7 @@ class Runs:
     slow: bool = False
     hidden: bool = field(init=False)
     shape: tuple[int, ...] | None = field(default=None, init=False)
+    most: float = field(default=math.inf, init=False)
 
     def __post_init__(self) -> None:
         self.hidden = not _takes_generator(self.function)
@@ -57,11 +65,23 @@ class Runs:
             "return an array of finite numbers, or a number"
         )
 
+    def limit(self, pair: Pair) -> None:
+        """Let later runs draw a few times as often as runs on this pair, and no more."""
+        recorders = [Recorder(seed) for seed in range(2)]
+        for records, recorder in zip(pair.sides, recorders, strict=True):
+            self(records, recorder)
+        self.most = ALWAYS + TIMES * max(len(recorder.tape.draws) for recorder in recorders)
+
     def __call__(self, records: Array, generator: Generator) -> tuple[Array, str]:
         """Return the answer to a copy of records (n, m), and in words why there is none.
 
         An answer that is not finite, and an exception, tell of the records as any answer does.
+
+        Raises:
+            Endless: the run draws more often than it may.
         """
+        if isinstance(generator, Recorder):
+            generator.tape.most = self.most
         nothing = np.zeros((1, 1) if self.shape is None else _table(self.shape))
         args = (records.copy(),) if self.hidden else (records.copy(), generator)
         try:
@@ -87,7 +107,11 @@ class Runs:
         return answer.reshape(_table(answer.shape)), ""
 
     def sample(self, records: Array, seeds: Sequence[int]) -> Sample:
-        """Return runs on records with bits of these seeds."""
+        """Return runs on records with bits of these seeds.
+
+        Raises:
+            Endless: a run draws more often than it may.
+        """
         generators = [np.random.default_rng(seed) for seed in seeds]
         if self.many is not None and self.shape is not None:
             with contextlib.suppress(Exception):
@@ -96,6 +120,9 @@ class Runs:
                     shape = (len(answers), *_table(self.shape))
                     return Sample(answers.reshape(shape), np.full(len(answers), ""))
             generators = [np.random.default_rng(seed) for seed in seeds]
+        if self.most < math.inf:
+            # The same bits, and a count of the draws.
+            generators = [Recorder(seed) for seed in seeds]
         results = [self(records, generator) for generator in generators]
         return Sample(
             np.stack([answer for answer, _ in results]), np.array([words for _, words in results])

@@ -212,6 +212,12 @@ def test_replays_object_to_noise_that_depends_on_the_records(function, objection
     assert objection in result.verdict
 
 
+def test_an_audit_ends_where_a_function_does_not():
+    # In bounds it draws once or twice; a record far away makes it draw for ever.
+    result = audit(drawn_until_small, runs=200)
+    assert "on which it draws without end" in result.limitations
+
+
 def test_bets_refute_on_their_own():
     # No replay computes the epsilon: its bound is that of runs which share bits.
     def release(records, generator):
