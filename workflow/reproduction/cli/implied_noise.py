@@ -26,6 +26,7 @@ def run(files: Sequence[str], *, settings: str, data: str, out: str) -> None:
     rows = summary.default_rows(results)
     rows = rows[rows["epsilon"].isin(job["epsilons"])]
     unit = published["unit_factor"] / (catalogue.experiment(job["experiment"]).conjecture or 1)
-    printed = (published["value"] * unit).set_axis(published["mechanism"])
+    printed = published[["value", "interval"]].mul(unit, axis=0)
+    printed = printed.set_axis(published["mechanism"])
     found = implied_noise.table(job, Path(data).parent, rows, printed)
     trials.write_csv(found, implied_noise.COLUMNS, out)
