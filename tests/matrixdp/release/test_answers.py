@@ -164,7 +164,7 @@ TURN = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
 def released(query, mechanism):
     made = mdp.make_release(MIXED, query=query, mechanism=mechanism, missing="refuse", **PAID)
     raw = made.details.get("raw_covariance", {})
-    matrices = [np.asarray(made.answer)[:, -4:], [[*row.values()] for row in raw.values()]]
+    matrices = [[row[-4:] for row in made.rows], [[*row.values()] for row in raw.values()]]
     return [np.array(matrix) for matrix in matrices if len(matrix)]
 
 
