@@ -93,6 +93,8 @@ help: ## show this list
 # The environment. Its stamp has a name by the place and the Python that it is made for. A .venv without
 # any stamp belongs to somebody else: it is filled, never wiped. Of ours .venv/stamp goes last, so that
 # one that is half deleted is deleted again, whatever of its packages seems to be there.
+# Versions of what runs, on which results rest, and of what checks.
+LOCKS = workflow/requirements.lock workflow/development.lock
 INSTALL = $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq)
 STAMP := .venv/stamp.$(shell { pwd; "$(PYTHON)" -V; } 2>&1 | cksum | cut -d ' ' -f 1)
 FAILS = { echo "$(1)" >&2; exit 1; }
@@ -100,10 +102,10 @@ FAILS = { echo "$(1)" >&2; exit 1; }
 # Some disks have no locks.
 ALONE = "$(PYTHON)" -c 'import fcntl, os, sys; file = os.open(sys.argv[1], os.O_RDONLY); \
     exec("try: fcntl.flock(file, fcntl.LOCK_EX)\nexcept OSError: pass"); os.set_inheritable(file, True); \
-    os.execvp(sys.argv[2], sys.argv[2:])' workflow/requirements.lock
+    os.execvp(sys.argv[2], sys.argv[2:])' $(firstword $(LOCKS))
 
-setup: $(STAMP) ## make .venv, or make it anew after a change of the lock, and nothing else
-$(STAMP): workflow/requirements.lock
+setup: $(STAMP) ## make .venv, or make it anew after a change of a lock, and nothing else
+$(STAMP): $(LOCKS)
 ifndef IS_ALONE
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(call FAILS,$(PYTHON) \
 	is missing or older than Python 3.11: install a newer one and say \`make PYTHON=python3.12\`.)
@@ -117,7 +119,7 @@ else
 	if ls .venv/stamp* >/dev/null 2>&1; then touch .venv/stamp && rm -f .venv/stamp.* && \
 	    find .venv -mindepth 1 -maxdepth 1 ! -name stamp -exec rm -rf {} +; fi && \
 	"$$base" -m venv $(if $(UV),--without-pip) .venv && touch .venv/stamp
-	@$(INSTALL) --require-hashes -r workflow/requirements.lock || \
+	@$(INSTALL) --require-hashes $(LOCKS:%=-r %) || \
 	$(call FAILS,The set-up failed: check the network and the space on the disk and start again.)
 	@printf '#!/bin/sh\nexec "$${0%%/*}/python" -m matrixdp "$$@"\n' >$(BIN)/matrixdp
 	@chmod +x $(BIN)/matrixdp

@@ -1,4 +1,4 @@
-"""pyproject.toml, the lock and environment.yml describe one environment."""
+"""pyproject.toml, the locks and environment.yml describe one environment."""
 
 import os
 import re
@@ -13,13 +13,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCK = (ROOT / "workflow" / "requirements.lock").read_text()
-NAMED = [
+# What runs, and what checks.
+LOCK, TOOLS = (
+    (ROOT / "workflow" / f"{name}.lock").read_text() for name in ("requirements", "development")
+)
+RUN = [
     *PROJECT["project"]["dependencies"],
     *PROJECT["project"]["optional-dependencies"]["workflow"],
     *PROJECT["project"]["optional-dependencies"]["training"],
-    *PROJECT["dependency-groups"]["dev"],
 ]
+NAMED = [*RUN, *PROJECT["dependency-groups"]["dev"]]
 DIRECT = list({one.name: one for one in map(Requirement, NAMED)}.values())
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
@@ -35,22 +38,32 @@ def entries(lock):
     return found
 
 
-def pins():
+def pins(lock):
     return {
         canonicalize_name(one.name): str(one.specifier).removeprefix("==")
-        for one, _ in entries(LOCK)
+        for one, _ in entries(lock)
     }
 
 
 @pytest.mark.parametrize("direct", DIRECT, ids=lambda one: one.name)
 def test_the_lock_meets_each_direct_dependency(direct):
-    pinned = pins()[canonicalize_name(direct.name)]
+    runs = {Requirement(one).name for one in RUN}
+    lock = LOCK if direct.name in runs else TOOLS
+    pinned = pins(lock)[canonicalize_name(direct.name)]
     named = [one for one in map(Requirement, NAMED) if one.name == direct.name]
     assert all(pinned in one.specifier for one in named)
 
 
-def test_the_lock_names_no_index_and_no_folder():
-    assert not re.search(r"index-url|find-links|://|file:|(^|\s)[./~]\S*/", LOCK, re.MULTILINE)
+def test_the_locks_name_no_index_and_no_folder():
+    address = r"index-url|find-links|://|file:|(^|\s)[./~]\S*/"
+    assert not re.search(address, LOCK + TOOLS, re.MULTILINE)
+
+
+def test_the_locks_agree_and_tools_of_tests_are_in_one():
+    both = pins(LOCK).keys() & pins(TOOLS).keys()
+    assert {name: pins(LOCK)[name] for name in both} == {name: pins(TOOLS)[name] for name in both}
+    # Of a tool that results do not rest on, a new version reruns nothing.
+    assert not {"ruff", "mypy", "pytest", "hypothesis", "snakefmt"} & pins(LOCK).keys()
 
 
 def test_conda_has_the_locked_versions_of_what_results_rest_on_and_no_tools_of_tests():
@@ -61,7 +74,7 @@ def test_conda_has_the_locked_versions_of_what_results_rest_on_and_no_tools_of_t
     assert conda.pop("python") == PROJECT["project"]["requires-python"]
     tools = {Requirement(one).name for one in PROJECT["dependency-groups"]["dev"]}
     rest = [one.name for one in DIRECT if one.name not in tools]
-    assert conda == {name: pins()[canonicalize_name(name)] for name in rest}
+    assert conda == {name: pins(LOCK)[canonicalize_name(name)] for name in rest}
 
 
 def test_all_places_name_the_same_oldest_python():

@@ -14,6 +14,8 @@ from packages import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
 
+LOCKS = ["workflow/requirements.lock", "workflow/development.lock"]
+
 
 def script(file, commands):
     """Write a program of the shell."""
@@ -25,13 +27,14 @@ def script(file, commands):
 
 
 class Folder:
-    """A project of a Makefile and a lock, with a uv that only notes what it is called with."""
+    """A project of a Makefile and two locks, with a uv that only notes what it is called with."""
 
     def __init__(self, root):
         self.root = root / "it's a project"
         (self.root / "workflow").mkdir(parents=True)
         shutil.copy(ROOT / "Makefile", self.root)
-        (self.root / "workflow" / "requirements.lock").write_text("a==1 --hash=x\n")
+        for lock in LOCKS:
+            (self.root / lock).write_text("a==1 --hash=x\n")
         self.calls = root / "calls"
         self.tools = root / "tools"
         self.uv = script(self.tools / "uv", f'echo "$@" >>{self.calls}')
@@ -92,7 +95,7 @@ def test_setup_is_done_once_and_checks_hashes(folder):
     assert (code, lines) == (0, ["Setting up .venv with uv: half a minute ..."])
     assert folder.noted() == [
         "pip install --quiet --python .venv/bin/python --require-hashes"
-        " -r workflow/requirements.lock"
+        " -r workflow/requirements.lock -r workflow/development.lock"
     ]
     assert folder.make("setup") == (0, [])
     assert folder.noted() == []
@@ -110,14 +113,16 @@ def test_the_package_is_there_without_activation_from_any_folder(folder, tmp_pat
     assert said == "['release', 'a b.toml']\n"
 
 
-@pytest.mark.parametrize("change", ["lock", "lock in the environment", "python", "place"])
+@pytest.mark.parametrize("change", [*LOCKS, "lock in the environment", "python", "place"])
 def test_setup_is_done_anew_after_a_change_of(change, folder, tmp_path):
     assert folder.make("setup")[0] == 0
     words = []
-    if change.startswith("lock"):
+    if change in LOCKS:
+        (folder.root / change).write_text("a==2 --hash=x\n")
+    elif change == "lock in the environment":
         # Activated, it makes itself anew.
-        words = [f"PYTHON={folder.root}/.venv/bin/python"] * (change != "lock")
-        (folder.root / "workflow/requirements.lock").write_text("a==2 --hash=x\n")
+        words = [f"PYTHON={folder.root}/.venv/bin/python"]
+        (folder.root / LOCKS[0]).write_text("a==2 --hash=x\n")
     elif change == "python":
         python = shlex.quote(sys.executable)
         newer = f'[ "$1" != -V ] || exec echo Python 3.11.99; exec {python} "$@"'
