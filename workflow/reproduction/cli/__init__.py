@@ -1,6 +1,6 @@
 """Verbs that the workflow's rules call; ``python -m reproduction VERB --help`` explains one.
 
-A verb is a module of this package, as in :mod:`matrixdp.cli`.
+A verb is a module of this package, as in :mod:`matrixdp.commands`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from matrixdp import cli
+from matrixdp import commands
 
 #: The help text of every verb.
-VERBS = cli.texts(sorted(Path(__file__).parent.glob("[!_]*.py")))
+VERBS = commands.texts(sorted(Path(__file__).parent.glob("[!_]*.py")))
 
 _DESCRIPTION = """The steps of the workflow, which `snakemake` calls.
 
@@ -30,4 +30,4 @@ _SHARED = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
-    return cli.call(words, "python -m reproduction", __name__, VERBS, _DESCRIPTION, _SHARED)
+    return commands.call(words, "python -m reproduction", __name__, VERBS, _DESCRIPTION, _SHARED)
