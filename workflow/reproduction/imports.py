@@ -1,4 +1,4 @@
-"""The files of study and library that a module needs, from its import statements.
+"""The code of a job: the files of study and library that a module needs, by its import statements.
 
 Entries of registries are imported by name and appear in no import statement. The caller adds their
 modules (see :mod:`reproduction.discovery`).
@@ -7,11 +7,16 @@ modules (see :mod:`reproduction.discovery`).
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
+from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 import grimp
 
 from reproduction.audits import AUDITS
+from reproduction.files import read_yaml
 
 PACKAGE = Path(__file__).parent
 
@@ -21,19 +26,29 @@ HOMES = {"matrixdp": PACKAGE.parents[1] / "src", "reproduction": PACKAGE.parent}
 #: Files other than code that a module reads, in the folder above the package.
 TEXTS = {
     "catalogue": ["catalogue.yaml"],
-    "experiments.readings": ["readings.yaml"],
     "report.article.build": ["article/*", "references.bib"],
     "report.citations": ["references.bib"],
     "report.claims.definitions": ["claims.yaml"],
     "report.numbers": ["numbers.yaml"],
     "report.sentences": ["texts/*"],
-    "report.page": ["reproduction/report/page/*.*", "reproduction/report/page/texts/*"],
+    "report.page": [
+        "reproduction/report/page/*.*",
+        "reproduction/report/page/texts/*",
+        "readings.yaml",
+    ],
 }
 
-#: The module that every command starts with; it chooses the verb's own by name.
-MAIN = "__main__"
+#: Such files of which a module uses all but the values of some keys, which are words for people.
+VALUES = {"experiments.readings": {"readings.yaml": ("title", "about")}}
 
-#: Versions of all other packages, on which every module depends.
+#: What every command starts with; it chooses the verb's own module by name.
+START = ("__main__", "matrixdp.commands")
+
+#: Modules that change no result: words of help, and what finds mechanisms of other packages, which
+#: counts where one of these is run.
+APART = frozenset({"matrixdp.docs", "reproduction.cli", "reproduction.plugins"})
+
+#: Versions of all other packages that run, on which every module depends.
 LOCK = "requirements.lock"
 
 
@@ -48,10 +63,46 @@ def files(*modules: str) -> tuple[Path, ...]:
     Raises:
         grimp.exceptions.ModuleNotPresent: there is no such module.
     """
-    needed = _all_needed(MAIN, *modules)
-    texts = [text for name in needed for text in TEXTS.get(_below(name), ())]
+    return tuple(sorted(_words_apart(*modules)))
+
+
+@functools.cache
+def digests(*modules: str) -> tuple[str, ...]:
+    """Return for each of :func:`files` its path in the project and a short hash of its content."""
+    lines = []
+    for file, words in sorted(_words_apart(*modules).items()):
+        name = file.relative_to(PACKAGE.parents[1]).as_posix()
+        without = f" without {' and '.join(words)}" if words else ""
+        lines.append(f"{name}{without} {_digest(file, words)}")
+    return tuple(lines)
+
+
+def _words_apart(*modules: str) -> dict[Path, tuple[str, ...]]:
+    """Return by file of modules the keys of it that do not count; none of most files."""
+    needed = _all_needed(*START, *modules)
+    below = {*map(_below, needed)}
+    texts = [text for name in below for text in TEXTS.get(name, ())]
     beside = (file for text in [LOCK, *texts] for file in PACKAGE.parent.glob(text))
-    return tuple(sorted({*map(_file, needed), *(file for file in beside if file.is_file())}))
+    values = {
+        PACKAGE.parent / text: words
+        for name in below
+        for text, words in VALUES.get(name, {}).items()
+    }
+    files = [*map(_file, needed), *(file for file in beside if file.is_file())]
+    return values | dict.fromkeys(files, ())
+
+
+@functools.cache
+def _digest(file: Path, words: tuple[str, ...]) -> str:
+    content = json.dumps(_without(read_yaml(file), words)).encode() if words else file.read_bytes()
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _without(content: Any, words: Container[str]) -> Any:
+    """Return mappings in mappings without some keys."""
+    if not isinstance(content, dict):
+        return content
+    return {key: _without(value, words) for key, value in content.items() if key not in words}
 
 
 def audits(*modules: str) -> list[str]:
@@ -74,6 +125,7 @@ def _all_needed(*modules: str) -> set[str]:
     needed = {name for module in full for name in _needed(module)}
     if "matrixdp" in modules:
         needed |= {name for name in _graph().modules if name.startswith("matrixdp")}
+        needed.add(f"{PACKAGE.name}.plugins")
     return needed
 
 
@@ -85,7 +137,7 @@ def _needed(module: str) -> frozenset[str]:
         name = pending.pop()
         needed.add(name)
         above = {name.rpartition(".")[0]} - {""}
-        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed
+        pending |= (graph.find_modules_directly_imported_by(name) | above) - needed - APART
     return frozenset(needed)
 
 

@@ -109,13 +109,19 @@ def shipped(*names):
 
 
 @functools.cache
-def code(*modules, audits=False):
-    """Return the source files of modules, whose content Snakemake compares, and not their times.
+def code(*modules, audits=False, beyond=""):
+    """Return params for the code of a job: of each source file its name and a hash.
 
-    With ``audits`` also those that judge the releases of their mechanisms.
+    As params of their own, a dry run names the one that has changed.
+
+    Args:
+        modules: the modules that the job runs.
+        audits: whether it also runs what judges the releases of their mechanisms.
+        beyond: a module whose code is left out, since the rule has it as params of its own.
     """
     more = imports.audits(*modules) if audits else []
-    return [local(near(file)) for file in imports.files(*modules, *more)]
+    known = imports.digests(beyond) if beyond else []
+    return [digest for digest in imports.digests(*modules, *more) if digest not in known]
 
 
 def task_of(wildcards):

@@ -29,7 +29,6 @@ rule matrix:
         file=lambda w: (
             [local(os.path.expanduser(OWN[w.dataset]["file"]))] if w.dataset in OWN else []
         ),
-        code=lambda w: code("cli.prepare", *([] if w.dataset in OWN else [f"data.{w.dataset}"])),
     output:
         matrix="<folder>/data/{dataset}/matrix.npy",
         provenance="<folder>/data/{dataset}/provenance.json",
@@ -41,6 +40,8 @@ rule matrix:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.prepare"),
+        code=lambda w: ([] if w.dataset in OWN else code(f"data.{w.dataset}", beyond="cli.prepare")),
         settings=lambda w: job_settings.text(job_settings.data(SPECS[w.dataset])),
         source=config["data"]["source"],
         seed=config["seed"],
@@ -72,7 +73,6 @@ use rule matrix as scaling with:
     """A matrix in another scaling than the default one."""
     input:
         provenance="<folder>/data/{dataset}/provenance.json",
-        code=lambda w: code("cli.prepare", *([] if w.dataset in OWN else [f"data.{w.dataset}"])),
     output:
         matrix="<folder>/data/{dataset}/{scaling}/matrix.npy",
         provenance="<folder>/data/{dataset}/{scaling}/provenance.json",
@@ -90,7 +90,6 @@ rule features:
     """The features of a network, trained once and without privacy, that IMGM's Type II releases."""
     input:
         data=data_of("arrays.npz"),
-        code=lambda w: code("cli.extract_features", discovery.extractors()[w.training].module),
     output:
         "<folder>/features/{training}.npz",
     log:
@@ -102,6 +101,10 @@ rule features:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.extract_features"),
+        code=lambda w: code(
+            discovery.extractors()[w.training].module, beyond="cli.extract_features"
+        ),
         settings=settings(job_settings.extraction),
         python=python,
     message:

@@ -6,7 +6,6 @@ rule readings_trials:
     input:
         data=data_of("matrix.npy"),
         scalings=lambda w: scaled(w, *SPECS[DATASET[w.experiment]]["scalings"]),
-        code=lambda w: code("cli.readings", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/readings/{experiment}_trials.csv.gz",
     log:
@@ -16,6 +15,8 @@ rule readings_trials:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.readings"),
+        code=lambda w: code(task_of(w), *mechanisms_of(w), beyond="cli.readings"),
         settings=settings(job_settings.readings),
         python=python,
     message:
@@ -29,7 +30,6 @@ rule gather_readings:
     """The readings of an experiment in one table."""
     input:
         parts="<folder>/readings/{experiment}_trials.csv.gz",
-        code=code("cli.gather", "report.readings"),
     output:
         "<folder>/readings/{experiment}.csv",
     log:
@@ -38,6 +38,7 @@ rule gather_readings:
     conda:
         "../../environment.yml"
     params:
+        code=code("cli.gather", "report.readings"),
         table="readings",
         python=python,
     message:
@@ -51,7 +52,6 @@ rule audit_releases:
     """The privacy that a mechanism really gives in an experiment."""
     input:
         data=data_of("matrix.npy"),
-        code=lambda w: code("cli.audit", task_of(w), *mechanisms_of(w), audits=True),
     output:
         "<folder>/audit/{experiment}/{mechanism}.csv",
     log:
@@ -61,6 +61,8 @@ rule audit_releases:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.audit"),
+        code=lambda w: code(task_of(w), *mechanisms_of(w), audits=True, beyond="cli.audit"),
         settings=settings(job_settings.audit),
         python=python,
     message:
@@ -78,13 +80,13 @@ use rule gather_readings as gather_audit with:
             for row in ROWS[w.experiment]
             if row in discovery.mechanisms()
         ],
-        code=code("cli.gather", "auditing.table"),
     output:
         "<folder>/audit/{experiment}.csv",
     log:
         "<folder>/logs/audit/{experiment}.log",
     localrule: True
     params:
+        code=code("cli.gather", "auditing.table"),
         table="audit",
     message:
         "Audit: {wildcards.experiment}"
@@ -94,7 +96,6 @@ rule attack_sensitivities:
     """Attacks on the declared sensitivities of an experiment's queries."""
     input:
         data=data_of("matrix.npy"),
-        code=lambda w: code("cli.attack", task_of(w)),
     output:
         "<folder>/audit/{experiment}_sensitivities.csv",
     log:
@@ -104,6 +105,8 @@ rule attack_sensitivities:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.attack"),
+        code=lambda w: code(task_of(w), beyond="cli.attack"),
         settings=settings(job_settings.attack),
         python=python,
     message:
@@ -119,7 +122,6 @@ rule implied_noise:
         summary="<folder>/summary/{experiment}.csv",
         published=lambda w: published(w.experiment),
         data=data_of("matrix.npy"),
-        code=lambda w: code("cli.implied_noise", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/implied_noise/{experiment}.csv",
     log:
@@ -129,6 +131,8 @@ rule implied_noise:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.implied_noise"),
+        code=lambda w: code(task_of(w), *mechanisms_of(w), beyond="cli.implied_noise"),
         settings=settings(job_settings.implied_noise),
         python=python,
     message:
@@ -140,8 +144,6 @@ rule implied_noise:
 
 rule negative_control:
     """Wrong mechanisms that the audit must catch."""
-    input:
-        code=code("cli.negative_control", audits=True),
     output:
         "<folder>/audit/negative_control.csv",
     log:
@@ -151,6 +153,7 @@ rule negative_control:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.negative_control", audits=True),
         seed=config["seed"],
         python=python,
     message:
@@ -162,12 +165,6 @@ rule negative_control:
 
 rule held_out:
     """Trials of rules that were made on the papers' data, on data of scikit-learn and a line."""
-    input:
-        # Mechanisms of other packages have no part in it.
-        code=code(
-            "cli.held_out",
-            *(each.module for each in discovery.mechanisms().values() if not each.distribution),
-        ),
     output:
         "<folder>/held_out_trials.csv.gz",
     log:
@@ -177,6 +174,11 @@ rule held_out:
     conda:
         "../../environment.yml"
     params:
+        # Mechanisms of other packages have no part in it.
+        *code(
+            "cli.held_out",
+            *(each.module for each in discovery.mechanisms().values() if not each.distribution),
+        ),
         seed=config["seed"],
         trials=config["experiment_defaults"]["trials"],
         python=python,
@@ -191,13 +193,13 @@ use rule gather_readings as gather_held_out with:
     """The results on held-out data in one table."""
     input:
         parts="<folder>/held_out_trials.csv.gz",
-        code=code("cli.gather", "report.held_out_table"),
     output:
         "<folder>/held_out.csv",
     log:
         "<folder>/logs/held_out.log",
     localrule: True
     params:
+        code=code("cli.gather", "report.held_out_table"),
         table="held_out",
     message:
         "Held-out data"
@@ -205,8 +207,6 @@ use rule gather_readings as gather_held_out with:
 
 rule theory:
     """What the papers' theorems say in numbers."""
-    input:
-        code=lambda w: code("cli.theory", discovery.theory()[w.theory].module),
     output:
         "<folder>/theory/{theory}.csv",
     log:
@@ -216,6 +216,8 @@ rule theory:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.theory"),
+        code=lambda w: code(discovery.theory()[w.theory].module, beyond="cli.theory"),
         seed=config["seed"],
         python=python,
     message:
@@ -236,7 +238,6 @@ rule claim:
         noise=lambda w: shipped(
             *(f"results/reference/implied_noise/{run}.csv" for run in summaries_of_claim(w.claim))
         ),
-        code=lambda w: code("cli.claim"),
     output:
         "<folder>/claims/{claim}.txt",
     log:
@@ -247,6 +248,7 @@ rule claim:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.claim"),
         settings=lambda w: job_settings.text(summaries_of_claim(w.claim)),
         kept=lambda w, input: os.path.dirname(input.kept[0]) if input.kept else "",
         python=python,
@@ -270,7 +272,6 @@ rule judge_claims:
             *published(*SWEPT),
             "<folder>/settings.yaml",
         ],
-        code=code("cli.claims"),
     output:
         claims="<folder>/claims.csv",
         comparisons="<folder>/tables/claims_comparisons.csv",
@@ -280,6 +281,7 @@ rule judge_claims:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.claims"),
         python=python,
     message:
         "Claims: the verdicts"

@@ -139,7 +139,6 @@ rule rows:
         # What the paper prints, and the noise that this would need.
         printed=lambda w: published(w.run) if w.run in EXPERIMENTS else [],
         noise=lambda w: [f"<folder>/implied_noise/{w.run}.csv"] if w.run in IN_PRINT else [],
-        code=code("cli.rows"),
     output:
         "<folder>/rows/{run}.csv",
     log:
@@ -148,6 +147,7 @@ rule rows:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.rows"),
         settings=settings(job_settings.rows_frame),
         python=python,
     message:
@@ -163,7 +163,6 @@ rule table:
     input:
         files=lambda w: RECIPES[w.table][1],
         settings="<folder>/settings.yaml",
-        code=lambda w: code("cli.table", f"report.tables.{RECIPES[w.table][0]}"),
     output:
         out=report(
             "<folder>/tables/{table}.csv",
@@ -182,6 +181,8 @@ rule table:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.table"),
+        code=lambda w: code(f"report.tables.{RECIPES[w.table][0]}", beyond="cli.table"),
         recipe=lambda w: RECIPES[w.table][0],
         words=lambda w: words_of(RECIPES[w.table]),
         python=python,
@@ -197,7 +198,6 @@ rule figure:
     input:
         files=lambda w: FIGURES[w.figure][1],
         settings="<folder>/settings.yaml",
-        code=lambda w: code("cli.figure", f"report.figures.{FIGURES[w.figure][0]}"),
     output:
         svg=report(
             "<folder>/figures/{figure}.svg",
@@ -216,6 +216,8 @@ rule figure:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.figure"),
+        code=lambda w: code(f"report.figures.{FIGURES[w.figure][0]}", beyond="cli.figure"),
         recipe=lambda w: FIGURES[w.figure][0],
         words=lambda w: words_of(FIGURES[w.figure]),
         python=python,
@@ -233,7 +235,6 @@ rule report:
         settings="<folder>/settings.yaml",
         # The settings that its sentences are written for.
         beside=shipped("results/reference/settings.yaml"),
-        code=code("cli.report"),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -242,6 +243,7 @@ rule report:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.report"),
         options=config["options"],
         python=python,
     message:
@@ -259,7 +261,6 @@ rule bibliography:
         data=lambda w: provenance(*sorted({DATASET[run] for run in CITATIONS[w.citations]})),
         settings="<folder>/settings.yaml",
         authors=shipped("CITATION.cff"),
-        code=code("cli.citations"),
     output:
         "<folder>/{citations}.bib",
     log:
@@ -270,6 +271,7 @@ rule bibliography:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.citations"),
         python=python,
     message:
         "Citations: {wildcards.citations}"
@@ -285,7 +287,6 @@ rule article:
         settings="<folder>/settings.yaml",
         # Its authors, and the settings that its text is written for.
         beside=shipped("CITATION.cff", "results/reference/settings.yaml"),
-        code=code("cli.article"),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
@@ -295,6 +296,7 @@ rule article:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.article"),
         python=python,
     message:
         "Article"
@@ -308,7 +310,6 @@ rule ro_crate:
     input:
         files=[*MADE, "<folder>/report.html"],
         settings="<folder>/settings.yaml",
-        code=code("cli.ro_crate"),
     output:
         "<folder>/ro-crate-metadata.json",
     log:
@@ -317,6 +318,7 @@ rule ro_crate:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.ro_crate"),
         python=python,
     message:
         "RO-Crate"

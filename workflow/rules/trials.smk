@@ -7,7 +7,6 @@ rule trials:
     input:
         data=data_of("matrix.npy"),
         scaling=lambda w: scaled(w, READING.scaling(DATASET[w.experiment])),
-        code=lambda w: code("cli.trials", task_of(w), *mechanisms_of(w)),
     output:
         "<folder>/trials/{experiment}/<reading>/{mechanism}.csv.gz",
     log:
@@ -17,6 +16,8 @@ rule trials:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.trials"),
+        code=lambda w: code(task_of(w), *mechanisms_of(w), beyond="cli.trials"),
         settings=settings(job_settings.trials),
         python=python,
     message:
@@ -35,11 +36,6 @@ rule train:
             if "extractor_epochs" in TRAININGS[w.training]
             else data_of("arrays.npz")(w)
         ),
-        code=lambda w: code(
-            "cli.train",
-            f"experiments.training.{TRAININGS[w.training]['perturbation']}",
-            f"experiments.schemes.{TRAININGS[w.training]['perturbation']}",
-        ),
     output:
         "<folder>/trials/{training}/<reading>/{scheme}.csv.gz",
     log:
@@ -49,6 +45,12 @@ rule train:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.train"),
+        code=lambda w: code(
+            f"experiments.training.{TRAININGS[w.training]['perturbation']}",
+            f"experiments.schemes.{TRAININGS[w.training]['perturbation']}",
+            beyond="cli.train",
+        ),
         settings=settings(job_settings.training),
         python=python,
     message:
@@ -62,7 +64,6 @@ rule summary:
     """Means and intervals of an experiment's rows, and how they compare."""
     input:
         trials=lambda w: trials_of(w.run),
-        code=code("cli.summary"),
     output:
         summary="<folder>/summary/{run}.csv",
         comparisons="<folder>/comparisons/{run}.csv",
@@ -72,6 +73,7 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
+        *code("cli.summary"),
         settings=settings(job_settings.summary),
         python=python,
     message:

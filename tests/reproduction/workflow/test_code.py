@@ -1,4 +1,4 @@
-"""Every file that a job opens is an input, its own code or an output, so that no edit is missed.
+"""Every file that a job opens is an input, its code or an output, so that no edit is missed.
 
 The jobs note what Python opens and which folders it lists. That leaves out what C libraries open by
 themselves (fonts, time zones), what a program opens that a job starts, and files that are mapped
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -104,6 +105,10 @@ BESIDES = {
     "article": {"figures"},
 }
 
+#: Help, and what finds mechanisms of other packages.
+APART = {"src/matrixdp/docs.py", "workflow/reproduction/cli/__init__.py"}
+APART |= {"workflow/reproduction/plugins.py"}
+
 #: Folders of registries: their files are read as text, to find the one that is then imported.
 REGISTRIES = ["mechanisms", "theory", "experiments/tasks", "experiments/training", "cli"]
 REGISTRIES += ["experiments/schemes", "report/tables", "report/figures"]
@@ -154,7 +159,8 @@ def undeclared(folder, note, record):
     """Return what a job has opened or listed that its rule does not declare."""
     verb, *words = note["words"]
     # A command names its outputs; each is first written beside it, under a name of its own.
-    declared = {*record["input"], *words, *note["path"], *BESIDES.get(verb, ())}
+    declared = {*record["input"], *words, *note["path"], *BESIDES.get(verb, ()), *APART}
+    declared |= {*re.findall(r"'([^' ]+)(?: [^']*)? [0-9a-f]{12}'", " ".join(record["params"]))}
     opened = {_source(Path(path), folder) for path in note["opened"] if not of_python(path, folder)}
     missed = {
         name
@@ -227,5 +233,5 @@ def test_what_is_opened_for_a_whole_run_is_declared(verb, unrun, tmp_path):
         PYTHONPATH="src:workflow",
     )
     files = [os.path.relpath(line, project.folder) for line in code.output.splitlines()]
-    record = {"input": [*paths, *WHOLE[verb], *files]}
+    record = {"input": [*paths, *WHOLE[verb], *files], "params": []}
     assert undeclared(project.folder, note, record) == set()

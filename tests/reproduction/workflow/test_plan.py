@@ -257,14 +257,37 @@ EDITS = {
         commented,
         jobs_of() | DATA | TABLE2,
     ),
-    "the versions of packages": ("../requirements.lock", commented, jobs_of() | DATA | TABLE2),
+    "the version of a package": (
+        "../requirements.lock",
+        lambda text: text.replace("\nnumpy==", "\nnumpy==9"),
+        jobs_of() | DATA | TABLE2,
+    ),
+    "the version of a linter": (
+        "../development.lock",
+        lambda text: text.replace("\nruff==", "\nruff==9"),
+        set(),
+    ),
+    "how a command is read": (f"{LIBRARY}/commands.py", coded, jobs_of() | DATA | TABLE2),
+    "the library's command line": (f"{LIBRARY}/cli/__init__.py", coded, set()),
+    "help on verbs": ("cli/__init__.py", coded, set()),
+    "help on classes": (f"{LIBRARY}/docs.py", coded, set()),
+    "what finds mechanisms of packages": ("plugins.py", coded, set()),
     "the version": (
         f"{LIBRARY}/version.py",
         lambda text: text.replace('VERSION = "', 'VERSION = "9'),
         set(),
     ),
     "words on labels": ("../catalogue.yaml", commented, jobs_of_report()),
-    "words on readings": ("../readings.yaml", commented, (RELEASES | jobs_of_report()) - TABLE2),
+    "words on readings": (
+        "../readings.yaml",
+        lambda text: commented(text.replace("title: ", "title: A ").replace("lacks", "has not")),
+        set(),
+    ),
+    "a value of a reading": (
+        "../readings.yaml",
+        lambda text: text.replace("half: true", "half: 1"),
+        (RELEASES | jobs_of_report()) - TABLE2,
+    ),
     "a network": ("experiments/training/lstm.py", coded, set()),
     "an entry of another data set": (
         "../datasets.yaml",
@@ -331,9 +354,14 @@ def test_a_dry_run_names_the_file_or_the_setting_that_has_changed(again, tmp_pat
     edit(again, "mechanisms/jl.py")
     reasons = re.findall("^Reason: (.*)$", again.plan("mvg").output, re.M)
     edits = [reason for reason in reasons if "jl.py" in reason]
-    # Its trials and its audit; no file that has not changed is named.
+    # Its trials and its audit; no file that all have is named.
     assert len(edits) == 2
     assert not any("checks.py" in reason for reason in reasons)
+    edit(again, "seeds.py")
+    reasons = re.findall("^Reason: (.*)$", again.plan("results/data/ctg/matrix.npy").output, re.M)
+    assert [re.findall(r"\S*\.py", reason) for reason in reasons] == [
+        ["'workflow/reproduction/seeds.py"] * 2
+    ]
 
 
 def test_a_file_that_cannot_be_imported_stops_what_names_it_alone(again):
