@@ -116,7 +116,7 @@ def ran(request, tmp_path_factory):
     frames = [pd.read_csv(folder / f"{name}.csv.gz", dtype={"epsilon": str}) for name in MECHANISMS]
     rows = pd.concat(frames)
     rows = rows[rows["phase"].ne(CONTROL)].reset_index(drop=True)
-    assert rows["note"].isna().all()
+    assert rows["outcome"].isna().all()
     keys = ["configuration", "direction", "epsilon"]
     run = Run(results, chosen)
     return request.param, run, rows.fillna(dict.fromkeys(keys, "")), (drawn, private)

@@ -1,7 +1,8 @@
 """The format of trial rows, which every experiment writes and every summary reads.
 
-There is one row per trial; without trials one row has the reason in ``note``. A cell is empty where
-a number does not exist: a baseline has no epsilon, noise that is not Gaussian no ``mu``.
+There is one row per trial; without trials one row says in ``outcome`` what came instead, and in
+``note`` why. A cell is empty where a number does not exist: a baseline has no epsilon, noise that
+is not Gaussian no ``mu``.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from reproduction import files
 COLUMNS = (
     *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
     *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std"),
-    *("phase", "trial", "metric", "value", "note", "settings"),
+    *("phase", "trial", "metric", "value", "outcome", "note", "settings"),
 )
+
+#: Outcomes without trials: the mechanism cannot serve the task, or the budget has no guarantee.
+SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
 
 #: Baselines in the column ``mechanism``: the non-private result, and predictions without records.
 #: ``majority`` predicts the most frequent class of the training labels.

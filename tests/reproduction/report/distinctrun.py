@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import runfiles
 from samplerun import FIXED, put, settle
-from trialrows import reason, trials
+from trialrows import absence, trials
 
 from reproduction.experiments import readings
 from reproduction.report import comparisons, summary
@@ -200,7 +200,7 @@ def write(root: Path) -> None:
         parts = [_rows(key, cell) for key, cell in found.items() if key[0] == name]
         at = _fields(name)
         parts += [
-            reason(mechanism, "no guarantee: too small", **at | {"epsilon": epsilon})
+            absence(mechanism, "no guarantee", "too small", **at | {"epsilon": epsilon})
             for mechanism, epsilon in sorted(REFUSED)
             if mechanism in MECHANISMS[name]
         ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import runfiles
 import yaml
-from trialrows import around, reason, trials
+from trialrows import absence, around, trials
 
 from reproduction import job_settings
 from reproduction.report import comparisons, summary
@@ -60,8 +60,8 @@ def regression() -> list[pd.DataFrame]:
     rows = [
         trials(name, around(mean, 0.004), **known.get(name, exact)) for name, mean in level.items()
     ]
-    rows.append(reason("gaussian_2006", "no guarantee: delta is 0.1 at epsilon 1"))
-    rows.append(reason("goe", "skipped: <b>it</b> answers covariance queries", **free))
+    rows.append(absence("gaussian_2006", "no guarantee", "delta is 0.1 at epsilon 1"))
+    rows.append(absence("goe", "skipped", "<b>it</b> answers covariance queries", **free))
     return rows
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from trialrows import SPLIT, reason, trials
+from trialrows import SPLIT, absence, trials
 
 from reproduction.report import comparisons, summary
 
@@ -44,7 +44,7 @@ def test_pairs_are_those_of_shared_trials_at_each_epsilon(compare):
         trials("zero", noisy(1.5, 5), **free),
         trials("random", noisy(2.5, 6), **free),
         trials("laplace", noisy(1.0, 7), epsilon="3"),
-        reason("laplace", "no guarantee: none"),
+        absence("laplace", "no guarantee", "none"),
         trials("goe", noisy(0.0, 8), reading="zeta=literal"),
     )  # fmt: skip
     assert list(table.columns) == comparisons.COLUMNS

@@ -112,7 +112,7 @@ def test_a_file_that_differs_is_named_with_its_first_cell(tmp_path, changes, mes
         ({"mean": 0.205}, "has a mean outside its 95 % interval"),
         ({"mean": 0.203, "noise_std": 1.001}, "has another noise_std"),
         ({"mean": 0.203, "epsilon": "10"}, "has another epsilon"),
-        ({"mean": 0.203, "note": "no guarantee: x"}, "has another note"),
+        ({"mean": 0.203, "outcome": "no guarantee"}, "has another outcome"),
     ],
 )
 def test_on_another_processor_means_of_trainings_stay_within_their_intervals(
@@ -123,8 +123,8 @@ def test_on_another_processor_means_of_trainings_stay_within_their_intervals(
         settle(folder, seed=1, experiments={}, training={"regression": {"trials": 100}})
         return folder
 
-    reference.keep(trained(tmp_path / "first", frame(note="x")), tmp_path / "kept")
-    run = trained(tmp_path / "run", frame(**{"note": "x"} | changes))
+    reference.keep(trained(tmp_path / "first", frame(outcome="x")), tmp_path / "kept")
+    run = trained(tmp_path / "run", frame(**{"outcome": "x"} | changes))
     if not message:
         assert "1 files are those of" in reference.verify(run, tmp_path / "kept")
     else:

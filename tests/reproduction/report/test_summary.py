@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from trialrows import around, reason, trials
+from trialrows import absence, around, trials
 
 from matrixdp.checks import InputError
 from reproduction.report import summary
@@ -99,13 +99,17 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
 
 
 def test_a_row_without_trials_keeps_its_reason(saved):
-    note = "no guarantee: epsilon 10 is past the crossover"
-    parts = [trials("gaussian_2006", [1.0, 3.0]), reason("gaussian_2006", note, epsilon="10")]
+    note = "epsilon 10 is past the crossover"
+    parts = [
+        trials("gaussian_2006", [1.0, 3.0]),
+        absence("gaussian_2006", "no guarantee", note, epsilon="10"),
+    ]
     table = summary.summarise([saved(*parts)])
     row = only(table, epsilon="10")
-    assert (row["note"], row["n_trials"], row["chosen"]) == (note, 0, True)
+    assert (row["outcome"], row["note"]) == ("no guarantee", note)
+    assert (row["n_trials"], row["chosen"]) == (0, True)
     assert np.isnan(row["mean"])
-    assert only(table, epsilon="1")["note"] == ""
+    assert {*only(table, epsilon="1")[["outcome", "note"]]} == {""}
 
 
 def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
@@ -147,7 +151,7 @@ def test_columns_and_round_trip(saved, tmp_path):
             "metric",
         ),
         *("mean", "sd", "ci95", "median", "median_low", "median_high"),
-        *("n_trials", "select_mean", "chosen", "note"),
+        *("n_trials", "select_mean", "chosen", "outcome", "note"),
     )
     pd.testing.assert_frame_equal(table, summary.summarise([path]))
     assert table["epsilon"].tolist() == ["1", ""]

@@ -8,7 +8,7 @@ import pandas as pd
 TRIAL_COLUMNS = [
     *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
     *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std"),
-    *("phase", "trial", "metric", "value", "note"),
+    *("phase", "trial", "metric", "value", "outcome", "note"),
 ]
 #: What one split of the records adds to the results of all mechanisms, by trial.
 SPLIT = np.random.default_rng(0).standard_normal(20)
@@ -33,9 +33,10 @@ def trials(mechanism: str, values: np.ndarray | list, **fields: object) -> pd.Da
     return pd.DataFrame({name: columns.get(name, np.nan) for name in TRIAL_COLUMNS})
 
 
-def reason(mechanism: str, note: str, **fields: object) -> pd.DataFrame:
+def absence(mechanism: str, outcome: str, note: str, **fields: object) -> pd.DataFrame:
     """Return the one row of a mechanism that was not run."""
-    return trials(mechanism, [np.nan], note=note, **{"trial": np.nan, **fields})
+    words = {"outcome": outcome, "note": note}
+    return trials(mechanism, [np.nan], **words, **{"trial": np.nan, **fields})
 
 
 def around(mean: float, half_width: float, n: int = 100) -> np.ndarray:

@@ -40,7 +40,7 @@ from reproduction.job_settings import Settings
 from reproduction.mechanisms import find
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.seeds import streams
-from reproduction.trials import CONTROL, Block, Rows, assigned
+from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, assigned
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
@@ -253,7 +253,7 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
         try:
             values[trials.start : trials.stop] = instance.baseline(name, noise, domain)
         except NoBaseline as reason:
-            return _note(f"skipped: {reason}", "")
+            return _absence(SKIPPED, str(reason), "")
     return {"phase": "report", "trial": np.arange(settings.trials), "value": values}
 
 
@@ -339,23 +339,23 @@ def _mechanism_rows(
     if not cases:
         kinds = configurations(find(mechanism), settings)[0].mechanism.queries
         answers = " and ".join(sorted(query_type.name for query_type in kinds))
-        reason = f"skipped: it answers {answers} queries, the task needs {task.queries[0]}"
-        yield from (_note(reason, reading) for reading in tasks)
+        reason = f"it answers {answers} queries, the task needs {task.queries[0]}"
+        yield from (_absence(SKIPPED, reason, reading) for reading in tasks)
         return
     released_as = {case.release.output_type for case in cases if case.release}
     serving = {}
     for reading, task in tasks.items():
         if unusable := released_as - task.accepts:
             needed = " or a ".join(sorted(task.accepts))
-            reason = f"skipped: it releases a {unusable.pop()}, the task needs a {needed}"
-            yield _note(reason, reading)
+            reason = f"it releases a {unusable.pop()}, the task needs a {needed}"
+            yield _absence(SKIPPED, reason, reading)
         else:
             serving[reading] = task
     simulated = _simulated(serving, mechanism, cases, data, settings, control)
     for reading, case in itertools.product(serving, cases):
         if case.release is None:
-            note = _note(f"no guarantee: {case.note}", reading)
-            yield {**note, **case.where, "delta": case.delta}
+            absence = _absence(NO_GUARANTEE, case.note, reading)
+            yield {**absence, **case.where, "delta": case.delta}
             continue
         for phase, numbers, scores in simulated:
             if (reading, case) in scores:
@@ -477,8 +477,8 @@ def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Set
     return bool(cases) and {c.release.output_type for c in cases if c.release} <= task.accepts
 
 
-def _note(reason: str, reading: str) -> Block:
-    return {"reading": reading, "phase": "report", "note": reason}
+def _absence(outcome: str, reason: str, reading: str) -> Block:
+    return {"reading": reading, "phase": "report", "outcome": outcome, "note": reason}
 
 
 def splits(seed: int, data: Dataset, phase: str, trials: range) -> list[np.random.Generator]:

@@ -12,12 +12,13 @@ from reproduction import files
 from reproduction.experiments import readings
 from reproduction.experiments.readings import DEFAULT, ROW, Reading
 from reproduction.report import summary
+from reproduction.trials import SKIPPED
 
 #: Columns of the table; a question's column is empty where the question does not act.
 COLUMNS = (
     *("experiment", "mechanism", "ran", "reading", *readings.questions(), "private", "metric"),
     *("mean", "ci95", "n_trials", "epsilon", "epsilon_delivered", "data_status", "configuration"),
-    *("direction", "note"),
+    *("direction", "outcome", "note"),
 )
 
 
@@ -45,7 +46,7 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
         # not name it have the default value.
         acts = choices[name].notna().groupby(rows["mechanism"]).transform("any")
         rows[name] = choices[name].fillna(question.default).where(acts, "")
-    rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
+    rows = rows[rows["outcome"].ne(SKIPPED)]
     default = rows["reading"].eq(DEFAULT)
     order = rows.assign(_default=~default).sort_values(["mechanism", "_default", "reading"])
     return order[[*COLUMNS]].reset_index(drop=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from matrixdp.checks import InputError
 from reproduction import catalogue, files
 from reproduction.report import contrasts, statistics
-from reproduction.trials import CONTROL
+from reproduction.trials import CONTROL, NO_GUARANTEE
 from reproduction.trials import DEFAULT as DEFAULT
 
 #: Columns that identify a summary row.
@@ -21,7 +21,7 @@ KEYS = (
     *("experiment", "dataset", "metric", "reading"),
     *("mechanism", "direction", "configuration", "epsilon"),
 )
-TEXT = (*KEYS, "data_status", "epsilon_exact", "phase", "note")
+TEXT = (*KEYS, "data_status", "epsilon_exact", "phase", "outcome", "note")
 NUMBERS = ("delta", "epsilon_delivered", "mu", "noise_std", "trial", "value")
 
 #: Columns of a summary, in order.
@@ -29,7 +29,7 @@ COLUMNS = (
     *("experiment", "dataset", "data_status", "mechanism", "configuration", "direction", "reading"),
     *("epsilon", "delta", "epsilon_delivered", "mu", "epsilon_exact", "noise_std", "metric"),
     *("mean", "sd", "ci95", "median", "median_low", "median_high"),
-    *("n_trials", "select_mean", "chosen", "note"),
+    *("n_trials", "select_mean", "chosen", "outcome", "note"),
 )
 
 #: Columns of heavy-tailed rows: the median and the ends of its interval.
@@ -42,10 +42,6 @@ TYPES |= dict.fromkeys(("ci95", *MEDIAN, "select_mean"), float)
 
 PHASES = ("report", "select", CONTROL)
 SIMULATED = "simulated"
-
-#: Beginnings of the notes of rows without trials: the mechanism cannot serve the task, or the
-#: budget has no guarantee.
-SKIPPED, NO_GUARANTEE = "skipped", "no guarantee"
 
 #: Directions in the order of preference for tables: the paper's best, those of the private SVD,
 #: none.
@@ -90,8 +86,8 @@ def summarise(source: Source, same_as: Mapping[str, str] | None = None) -> pd.Da
     (:func:`reproduction.report.contrasts.heavy_tailed`) also have ``median`` and its 95 %
     interval. ``select_mean`` is over the select trials. ``chosen`` marks the configuration with the
     smallest ``select_mean`` of its mechanism, direction, reading and epsilon, or the only
-    configuration. A row without trials has the reason in ``note``. Trials of the phase ``control``
-    are ignored.
+    configuration. A row without trials has its ``outcome``, and the reason in ``note``. Trials of
+    the phase ``control`` are ignored.
 
     Args:
         source: trial files (CSV, gzipped if the name ends in .gz), or their rows.
@@ -119,7 +115,8 @@ def summarise(source: Source, same_as: Mapping[str, str] | None = None) -> pd.Da
         mu=("mu", "max"),
         epsilon_exact=("epsilon_exact", "min"),  # "False" comes before "True"
         noise_std=("noise_std", _root_mean_square),
-        note=("note", "max"),  # a text before an empty one
+        outcome=("outcome", "max"),  # a text before an empty one
+        note=("note", "max"),
     )
     report = _values(rows, "report").agg(["mean", "std", "count"])
     table["mean"], table["sd"] = report["mean"], report["std"]
@@ -204,7 +201,7 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
 
     Rows of budgets without a guarantee are included.
     """
-    refused = table["note"].str.startswith(NO_GUARANTEE)
+    refused = table["outcome"].eq(NO_GUARANTEE)
     rows = table[in_first_direction(table) & (table["chosen"] | refused)]
     return rows.drop_duplicates(["mechanism", "epsilon"])
 

@@ -212,7 +212,8 @@ def test_noise_beyond_float32_is_said(graph):
         LearningSet("cora", graph, "simulated"),
         Settings("cora", 7, 1, ("0.0000000000000001",), 1e-5),
     )
-    assert rows["note"][0].startswith("skipped: noise of ")
+    assert rows["outcome"][0] == "skipped"
+    assert rows["note"][0].startswith("noise of ")
     assert rows["value"].isna().all()
 
 

@@ -8,7 +8,7 @@ import pytest
 from claimentries import entry, noise, shared, verdict
 from scipy import stats
 from sweeprows import CROSS, sweeps
-from trialrows import reason, trials
+from trialrows import absence, trials
 
 from reproduction.report import summary
 from reproduction.report.statistics import holm
@@ -328,7 +328,7 @@ def test_simulated_data_test_nothing_of_data(run):
 def test_what_was_not_run_is_undecided_with_the_reason(run):
     rows = {
         "laplace": noise(1, 0.1, 1),
-        "gaussian_2006": reason("gaussian_2006", "no guarantee: too large"),
+        "gaussian_2006": absence("gaussian_2006", "no guarantee", "too large"),
     }
     for sentence, why in {
         "laplace beats ppca": "ppca was not run in regression",

@@ -123,7 +123,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
         table = inputs.read(f"summary/{experiment}", inputs.below(root))
         private = ~table["mechanism"].isin(catalogue.BASELINES)
         table.loc[private, ["mean", "sd", "ci95", "epsilon_delivered", "noise_std"]] = np.nan
-        table.loc[private, ["note", "n_trials"]] = ["no guarantee: none", 0]
+        table.loc[private, ["outcome", "note", "n_trials"]] = ["no guarantee", "none", 0]
         table.to_csv(tmp_path / f"summary/{experiment}.csv", index=False)
     runfiles.write_rows(tmp_path)
     figure = runfiles.figure(tmp_path, name)

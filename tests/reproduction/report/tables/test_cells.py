@@ -38,7 +38,7 @@ UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2"
 def read(root, name):
     """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
     frame = inputs.read(f"tables/{name}", inputs.below(root))
-    text = [c for c in ("configuration", "direction", "published", "note") if c in frame]
+    text = [c for c in ("configuration", "direction", "published", "outcome", "note") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
     frame["epsilon"] = [epsilon_text(epsilon) for epsilon in frame["epsilon"]]
     sheet = inputs.read_sheet(f"tables/{name}", inputs.below(root))
@@ -84,6 +84,7 @@ def test_rows_are_the_cells_of_the_run(name, root, cells):
         cell = cell_of(row, experiment, cells)
         if cell is None:
             assert np.isnan(row["mean"])
+            assert row["outcome"]
             assert row["note"]
             continue
         ran += 1

@@ -31,9 +31,11 @@ from reproduction.seeds import streams
 from reproduction.trials import (
     DEFAULT,
     MAJORITY,
+    NO_GUARANTEE,
     NONPRIVATE,
     OF_TRAINING,
     RANDOM,
+    SKIPPED,
     Block,
     Rows,
     assigned,
@@ -172,15 +174,16 @@ def _finite(scores: Sequence[Mapping[str, float]]) -> bool:
 def _scheme_rows(
     trainer: Trainer, scheme: Scheme, name: str, settings: Settings, single_release: bool
 ) -> Iterator[Block]:
-    noises, notes = _calibrated(trainer, scheme, settings)
+    noises, absences = _calibrated(trainer, scheme, settings)
     scores = _scores(trainer, name, noises, settings)
     for token, values in scores.items():
         if not _finite(values):
-            notes[token] = f"skipped: noise of {noises[token].noise_std:.2g} overflows float32"
+            words = f"noise of {noises[token].noise_std:.2g} overflows float32"
+            absences[token] = {"outcome": SKIPPED, "note": words}
     for token in settings.epsilons:
         columns: dict[str, Any] = {"epsilon": token, "delta": settings.delta}
-        if token in notes:
-            yield {**columns, "reading": DEFAULT, "note": notes[token]}
+        if token in absences:
+            yield {**columns, "reading": DEFAULT, **absences[token]}
             continue
         noise = noises[token]
         columns |= {
@@ -195,16 +198,17 @@ def _scheme_rows(
 
 def _calibrated(
     trainer: Trainer, scheme: Scheme, settings: Settings
-) -> tuple[dict[str, SchemeNoise], dict[str, str]]:
-    """Return by epsilon the noise of a scheme, or a note that says why there is none."""
-    noises, notes = {}, {}
+) -> tuple[dict[str, SchemeNoise], dict[str, Block]]:
+    """Return by epsilon the noise of a scheme, or the cells that say why there is none."""
+    noises: dict[str, SchemeNoise] = {}
+    absences: dict[str, Block] = {}
     delta = checks.open_unit(delta=settings.delta)
     for token in settings.epsilons:
         try:
             noises[token] = scheme.calibrate(trainer.plan, epsilon=float(token), delta=delta)
         except NoGuarantee as reason:
-            notes[token] = f"no guarantee: {reason}"
-    return noises, notes
+            absences[token] = {"outcome": NO_GUARANTEE, "note": str(reason)}
+    return noises, absences
 
 
 def _scores(

@@ -106,7 +106,7 @@ class Trials:
         selected = rows[rows["epsilon"].isin(["", *epsilons])]
         empty = selected[selected["n_trials"] == 0]
         if len(empty):
-            raise NotRun(f"{row.mechanism}: {empty['note'].iloc[0] or 'no trials'}")
+            raise NotRun(f"{row.mechanism}: {_reason(empty) or 'no trials'}")
         missing = set(epsilons) - set(selected["epsilon"])
         if missing and set(selected["epsilon"]) != {""}:
             raise NotRun(f"{row.mechanism} was not run at epsilon {', '.join(sorted(missing))}")
@@ -131,7 +131,7 @@ class Trials:
             selected = table["direction"].eq(row.direction)
         if not selected.any():
             if table["n_trials"].eq(0).all():
-                raise NotRun(f"{row.mechanism}: {table['note'].iloc[0]}")
+                raise NotRun(f"{row.mechanism}: {_reason(table)}")
             raise NotRun(f"{row.mechanism} was not run with direction {row.direction}")
         return table[selected & table["chosen"]]
 
@@ -165,3 +165,8 @@ class Trials:
         rows = summary.read_trials(paths[0], columns)
         rows = rows[rows["phase"].isin([REPORT, CONTROL]) & rows["reading"].eq(summary.DEFAULT)]
         return contrasts.frame(rows, ["phase", *KEYS])
+
+
+def _reason(rows: pd.DataFrame) -> str:
+    """Return what came instead of trials, and why; empty where nothing is said."""
+    return ": ".join(filter(None, rows.iloc[0][["outcome", "note"]]))

@@ -9,17 +9,18 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, markup, summary
+from reproduction.trials import SKIPPED
 
 #: Columns of text, which are empty where a row has none.
 TEXT = (
-    *("direction", "configuration", "epsilon_exact", "note", "also", "against_baseline"),
-    "audit_status",
+    *("direction", "configuration", "epsilon_exact", "outcome", "note", "also"),
+    *("against_baseline", "audit_status"),
 )
 
 COLUMNS = (
     *("role", "experiment", "metric", "mechanism", "direction", "configuration", "chosen"),
     *("epsilon", "epsilon_delivered", "mu", "epsilon_exact", "noise_std", "mean", "ci95"),
-    *("n_trials", "note"),
+    *("n_trials", "outcome", "note"),
 )
 
 
@@ -30,7 +31,7 @@ def cells(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     make no sense are left out. ``rows`` are those of :mod:`reproduction.report.rows`.
     """
     rows = rows[rows["reading"].eq(summary.DEFAULT)]
-    rows = rows[~rows["note"].str.startswith(summary.SKIPPED)]
+    rows = rows[rows["outcome"].ne(SKIPPED)]
     baseline = rows["mechanism"].isin(catalogue.BASELINES)
     rows = rows.assign(role=baseline.map({True: "level", False: "mechanism"}))
     order = ["mechanism", "direction", "epsilon", "configuration"]

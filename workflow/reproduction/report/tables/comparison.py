@@ -23,8 +23,8 @@ from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import epsilon_text, interval, middle, result, short, span
 from reproduction.report.sheet import Cell
-from reproduction.report.summary import NO_GUARANTEE, SKIPPED
 from reproduction.report.tables.base import Column, Table, lines
+from reproduction.trials import NO_GUARANTEE, SKIPPED
 
 #: Columns of the CSV, in order.
 COLUMNS = (
@@ -32,15 +32,16 @@ COLUMNS = (
     *("unit_factor", "published_value", "mean", "ci95", "ratio", "noise_factor", "base"),
     *("over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_delivered", *audit_status.COLUMNS, "mu", "noise_std"),
-    *("n_trials", "data_status", "reading", "verdict", "against_paper", "against_baseline", "note"),
+    *("n_trials", "data_status", "reading", "verdict", "against_paper", "against_baseline"),
+    *("outcome", "note"),
 )
 
 #: Columns of a row that the CSV lacks.
 MORE = ("epsilon_exact", "qualifier", "margin", "published_at", "brief")
 #: Columns that are empty text where a row lacks them.
 TEXT = [
-    *("configuration", "direction", "published", "published_ci", "verdict", "note", "qualifier"),
-    *("audit_status", "against_baseline"),
+    *("configuration", "direction", "published", "published_ci", "verdict", "qualifier"),
+    *("audit_status", "against_baseline", "outcome", "note"),
 ]
 
 NOT_RUN = "not run"
@@ -241,17 +242,18 @@ def ratios(shared: Setting, rows: pd.DataFrame, where: str = "") -> str:
 def _find(
     results: pd.DataFrame, mechanism: str, epsilon: str, configuration: str | None = None
 ) -> dict[str, Any]:
-    """Return the row of a mechanism, or one whose note says why there is none."""
+    """Return the row of a mechanism, or one whose outcome and note say why there is none."""
     at = results["epsilon"].isna() | results["epsilon"].eq(float(epsilon))
     rows = results[at & results["mechanism"].eq(mechanism)]
     chosen = rows["chosen"] | rows["mean"].isna().all()
     matches = rows[chosen if configuration is None else rows["configuration"].eq(configuration)]
     if len(matches):
         return matches.iloc[0].to_dict()
-    why = f" at epsilon {epsilon}"
+    why = f"there is none at epsilon {epsilon}"
     if configuration is None and len(rows):
-        why = ": there are no select trials to choose a configuration on"
-    return {"mechanism": mechanism, "epsilon": float(epsilon), "note": NOT_RUN + why}
+        why = "there are no select trials to choose a configuration on"
+    absence = {"outcome": NOT_RUN, "note": why}
+    return {"mechanism": mechanism, "epsilon": float(epsilon), **absence}
 
 
 def _name(cell: Mapping[str, str]) -> dict[str, str]:
@@ -272,15 +274,15 @@ def _published(cell: Mapping[str, str]) -> tuple[float, float]:
 def _verdict(row: Mapping) -> str:
     """Return why a row has no result that counts; empty for one that has.
 
-    Rows beyond the paper have a note where they were not run.
+    Rows beyond the paper have an outcome where they were not run.
     """
     if np.isnan(row["mean"]):
-        why = NO_GUARANTEE if row["note"].startswith(NO_GUARANTEE) else NOT_RUN
+        why = NO_GUARANTEE if row["outcome"] == NO_GUARANTEE else NOT_RUN
         return why if row["published"] else ""
     if words := audit_status.text(row):
         return words
     above = statistics.exceeds(row["epsilon_delivered"], row["epsilon"])
-    return NOT_PRIVATE if above or row["note"].startswith(NOT_PRIVATE) else ""
+    return NOT_PRIVATE if above else ""
 
 
 def _further_rows(
@@ -307,7 +309,7 @@ def _further_rows(
         if public.get(mechanism) in configurations and len(configurations) > 1:
             fixed = _find(results, mechanism, epsilon, public[mechanism])
             rows.append(fixed | {key: f"{text}, fixed in public" for key, text in name.items()})
-    return [row for row in rows if not str(row["note"]).startswith(SKIPPED)]
+    return [row for row in rows if row["outcome"] != SKIPPED]
 
 
 def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
@@ -382,7 +384,7 @@ def _noise_factor(row: Mapping[str, Any]) -> str:
 def _outcome(row: Mapping[str, Any]) -> str:
     """Return a row's verdict against the baseline, or why it has none."""
     if np.isnan(row["mean"]):
-        return row["verdict"] or row["note"].partition(":")[0]
+        return row["verdict"] or row["outcome"]
     return row["verdict"] or row["against_baseline"]
 
 

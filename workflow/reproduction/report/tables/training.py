@@ -35,7 +35,8 @@ READINGS = {
 COLUMNS = (
     *("experiment", "scheme", "label", "group", "calibration", "remark", "status"),
     *("epsilon", "delta", "noise_std", "epsilon_delivered", "verdict"),
-    *("mean", "ci95", "n_trials", "data_status", "note", "reading", "against_baseline"),
+    *("mean", "ci95", "n_trials", "data_status", "outcome", "note", "reading"),
+    "against_baseline",
 )
 
 PRIVATE = "private"
@@ -194,7 +195,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
     if row["scheme"] in catalogue.BASELINES:
         return ""
     if np.isnan(row["mean"]):
-        return str(row["note"]).partition(":")[0] or comparison.NOT_RUN
+        return str(row["outcome"] or comparison.NOT_RUN)
     if statistics.exceeds(row["epsilon_delivered"], row["epsilon"]):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
