@@ -64,10 +64,14 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
     assert by_reading["epsilons"] == audited["epsilons"] == [RESOLVED["table_epsilon"]]
     assert by_reading["grids"]["taus"] == [RESOLVED["tau_untuned"]]
     assert list(by_reading["directions"]) == ["a"]
-    assert (by_reading["trials"], audited["trials"]) == (
-        RESOLVED["experiment_defaults"]["trials"],
-        1,
-    )
+    # A fifth of those of the tables.
+    assert (by_reading["trials"], audited["trials"]) == (1000, 1)
+    few = copy.deepcopy(RESOLVED)
+    few["experiments"]["regression"]["trials_at_table_epsilon"] = 0
+    assert job_settings.readings(few, "regression")["trials"] == 100
+    # Draws are many more, and as few where trials are few.
+    searches = (job_settings.implied_noise(part, "regression") for part in (RESOLVED, few))
+    assert [search["trials"] for search in searches] == [400_000, 8_000]
     assert not MORE & {*by_reading, *audited}
     assert len(audited["grids"]["taus"]) > 1
 

@@ -184,9 +184,16 @@ def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, s
 
 
 def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
-    """Return the settings of all readings of an experiment: one epsilon, direction and share."""
+    """Return the settings of all readings of an experiment: one epsilon, direction and share.
+
+    They have a fifth of the trials that the tables' rows have, where these are more: the margins
+    of claims are narrower than 100 trials can tell.
+    """
     names = rows(settings, experiment)
-    job = _at_table_epsilon(settings, experiment, *names) | {"mechanisms": names}
+    entry = run(settings, experiment)
+    count = max(entry["trials"], entry.get("trials_at_table_epsilon", 0) // 5)
+    job = _at_table_epsilon(settings, experiment, *names)
+    job |= {"mechanisms": names, "trials": count}
     # The untuned value, so that readings do not choose it again.
     for entry in map(discovery.mechanisms().get, names):
         if entry and entry.untuned in settings:
