@@ -26,6 +26,7 @@ from matrixdp.release import bounds, compositions, durable, ledger, receipt
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.compositions import Draw, Reader
+from matrixdp.release.description import answer_notes
 from matrixdp.release.fits import (
     OneFit,
     evaluated,
@@ -39,7 +40,7 @@ from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import RECOMMENDED
 from matrixdp.release.people import bound_contributions
-from matrixdp.release.plans import Plan, answer_notes, plan, retried
+from matrixdp.release.plans import Plan, plan, retried
 from matrixdp.release.specification import Specification
 
 T = TypeVar("T")

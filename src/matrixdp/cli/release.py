@@ -44,7 +44,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrixdp.release.plans import Answer
+    from matrixdp.release.answer import Answer
     from matrixdp.release.specification import Specification
 
 

@@ -5,46 +5,37 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from matrixdp import checks
-from matrixdp.checks import Array, InputError, plural, why
+from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, Rows
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import (
     choices,
     compositions,
     durable,
     ledger,
-    missing,
     provenance,
-    readers,
     receipt,
     storage,
-    tables,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import Bounds, Output, words
-from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
+from matrixdp.release.description import (
+    FILE,
+    NUMBER,
+    Description,
+    columns_without_bounds,
+    notes_of_release,
+)
+from matrixdp.release.outputs import Output
+from matrixdp.release.records import read_records, scaled_records
 from matrixdp.release.specification import Specification
-
-#: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
-_NUMBER, _ENTRY, _FILE = 32, 128, 1 << 14
-
-#: Numbers of records that are held in memory, so that a release in parts reads its file once.
-_HELD = 1 << 24
-
-#: Largest number of notes of one kind.
-_SENTENCES = 4
 
 T = TypeVar("T")
 
@@ -150,7 +141,7 @@ class Plan:
 
     def _prepare(
         self, date: str, more: Mapping[str, Any], **of_account: Any
-    ) -> tuple[Callable[[], compositions.Draw], _Description]:
+    ) -> tuple[Callable[[], compositions.Draw], Description]:
         """Read the records, try to describe an answer, and return what draws and what describes.
 
         Raises:
@@ -159,18 +150,18 @@ class Plan:
         assert self.option is not None
         spec, release = replace(self.spec, output=self.output), self.release
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
-        draw = compositions.prepare(spec.output, release, _scaled(spec, release))
-        notes = _unbounded(spec)
+        draw = compositions.prepare(spec.output, release, scaled_records(spec, release))
+        notes = columns_without_bounds(spec)
 
         def describe(few: compositions.Reader, trial: compositions.Draw) -> None:
-            answer = _Description(spec, statement, few, notes).describe(trial)
+            answer = Description(spec, statement, few, notes).describe(trial)
             if self.account is not None:
                 texts = [answer.files(), compositions.content(trial)]
                 json.dumps(texts, ensure_ascii=False).encode()
 
         compositions.rehearse(spec.name, spec.output, release, describe)
         read = compositions.reader(spec.output, release)
-        return draw, _Description(spec, statement, read, notes)
+        return draw, Description(spec, statement, read, notes)
 
     def _charge(
         self,
@@ -196,11 +187,11 @@ class Plan:
         entry["receipt"] = description.statement["digest"]
         sizes = description.sizes(self.release.numbers)
         content = {
-            **_request(spec, path.parent),
+            **spec.request(path.parent),
             **self._calibration(),
             "receipt": description.statement,
         }
-        size = sum(sizes.values()) + _FILE + _NUMBER * self.release.numbers
+        size = sum(sizes.values()) + FILE + NUMBER * self.release.numbers
         with storage.reserve(path, size) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
@@ -261,8 +252,8 @@ class Plan:
             )
         # A file that has gone or changed says nothing of its columns.
         with contextlib.suppress(Exception):
-            notes += _unbounded(spec)
-        notes += _notes(spec, answer.rows, answer.details, answer.receipt)
+            notes += columns_without_bounds(spec)
+        notes += notes_of_release(spec, answer.rows, answer.details, answer.receipt)
         return replace(answer, notes=notes, paths={**answer.paths_in(out), "account": path})
 
     def _described(self, stored: dict[str, Any], state: ledger.Account, path: Path) -> Answer:
@@ -281,72 +272,8 @@ class Plan:
                     f"matrixdp has {value:.6g}; describe it by the version of its receipt"
                 )
         read = compositions.reader(plan.output, plan.release)
-        description = _Description(replace(spec, output=plan.output), stored["receipt"], read)
+        description = Description(replace(spec, output=plan.output), stored["receipt"], read)
         return description.describe(compositions.from_content(stored["draw"]))
-
-
-@dataclass(frozen=True)
-class _Description:
-    """What makes an answer of a draw.
-
-    Attributes:
-        spec: what is released, with the output of the mechanism that is taken.
-        statement: its receipt.
-        read: maps a draw to what the output reads.
-        notes: sentences on the file.
-    """
-
-    spec: Specification
-    statement: dict[str, Any]
-    read: Callable[[compositions.Draw], Noisy]
-    notes: Sequence[str] = ()
-
-    def describe(self, draw: compositions.Draw) -> Answer:
-        """Return the answer of a draw, with all that stands beside it."""
-        spec, noisy = self.spec, self.read(draw)
-        header, rows = spec.output.table(spec.output.answer(noisy))
-        details = json.loads(json.dumps(spec.output.described(noisy)))
-        notes = [
-            *receipt.cautions(spec),
-            *self.notes,
-            *_notes(spec, rows, details, self.statement),
-        ]
-        return Answer(spec.output.name, header, rows, details, self.statement, notes)
-
-    def answer(self, draw: compositions.Draw) -> Answer:
-        """Return the answer of a draw, or its numbers alone where their description fails."""
-        try:
-            return self.describe(draw)
-        except Exception as error:
-            reason = why(error)
-        output = self.spec.output
-        content = compositions.content(draw)
-        rows = content["value" if "value" in content else "moments"]
-        details = {
-            "draw": content,
-            "columns": [*output.columns],
-            "middle": output.middle.tolist(),
-            "half": output.half.tolist(),
-        }
-        note = (
-            f"the description of this answer fails ({reason}), so that it has the noisy numbers as "
-            "they were drawn, of records minus middle, over half, as the details state them"
-        )
-        header = [*map(str, range(len(rows[0])))]
-        return Answer("draw", header, rows, details, self.statement, [note])
-
-    def sizes(self, numbers: int) -> dict[str, int]:
-        """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
-        output = self.spec.output
-        columns, names = len(output.columns), len(json.dumps(output.columns))
-        # Numbers and intervals are named by column, or by row and column.
-        entries = (columns + 2) * (_ENTRY * (columns + 2) + 2 * names)
-        roles = file_names(output.name)
-        texts = Answer(output.name, [], [], {}, self.statement).files()
-        sizes = {name: len(text.encode()) for name, text in texts.items()}
-        sizes[roles["release"]] = _FILE + 2 * names + _NUMBER * numbers
-        sizes[roles["details"]] = _FILE + entries * (not isinstance(output, Bounds))
-        return sizes
 
 
 def plan(
@@ -438,51 +365,7 @@ def _finding(spec: Specification, path: Path) -> Iterator[None]:
 
 def _digest(spec: Specification, account: Path) -> str:
     """Return the digest of a request; empty of records in memory, whose answers have no name."""
-    return storage.digest(_request(spec, account.parent)) if spec.in_file else ""
-
-
-def _notes(
-    spec: Specification,
-    rows: Sequence[Sequence[Any]],
-    details: Mapping[str, Any],
-    statement: Mapping[str, Any],
-) -> list[str]:
-    """Return sentences on what no interval covers: missing values, clipping, and what is empty.
-
-    They follow from what is public or released.
-    """
-    if isinstance(spec.output, Bounds):
-        return provenance.failure(rows)
-    notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
-    if fills and missing.can_occur(spec.file):
-        notes.append(statement["rule_for_missing_values"])
-    if found := provenance.describe(statement):
-        notes.append(found)
-    return [*notes, *answer_notes(spec.output, details)]
-
-
-def answer_notes(
-    output: Output, details: Mapping[str, Any], *, most: int = _SENTENCES
-) -> list[str]:
-    """Return sentences on what an answer is not, by its details, whatever the door.
-
-    Args:
-        output: what is released.
-        details: what stands beside the answer.
-        most: how many sentences of one kind.
-    """
-    notes = [SHRUNK] if output.root and details.get("clipping") == SHRUNK else []
-    if clipped := details.get(UNCLIPPED, {}):
-        notes.append(
-            f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "
-            f"has the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
-        )
-    for key in ("empty", DOUBTS):
-        sentences = details.get(key, [])
-        notes += sentences[:most]
-        if more := len(sentences[most:]):
-            notes.append(f"the same holds of {more} more; {key} in the details has all of them")
-    return notes
+    return storage.digest(spec.request(account.parent)) if spec.in_file else ""
 
 
 def make_all(
@@ -502,7 +385,7 @@ def make_all(
     for spec in specs:
         if (option := plan(spec, even_if_useless=even_if_useless).option) is not None:
             after = ledger.add(after, ledger.entry(option.release))
-            for _ in _rows(spec):
+            for _ in read_records(spec):
                 pass
     if excess := ledger.excess(after):
         raise InputError(
@@ -520,93 +403,3 @@ def charges(specs: Sequence[Specification]) -> list[int]:
     if (account := storage.read(path)) is None:
         return [0] * len(specs)
     return [len(storage.answers(path, account, _digest(spec, path))) for spec in specs]
-
-
-def _request(spec: Specification, folder: Path) -> dict[str, Any]:
-    """Return all that identifies a request; the file's path is relative to ``folder``."""
-    output = spec.output
-    return {
-        "file": os.path.relpath(spec.file.resolve(), folder) if spec.in_file else None,
-        "query": output.name,
-        "columns": [*zip(output.columns, output.box.lower, output.box.upper, strict=True)],
-        "records": output.records,
-        "neighbours": output.adjacency,
-        "max_norm": output.max_norm or 0.0,
-        "target": output.columns[-1] if output.has_target else "",
-        "missing": [None if np.isnan(value) else value for value in spec.fill.tolist()],
-        "guarantee": [spec.epsilon, spec.delta],
-        "mechanism": output.mechanism,
-        "label": spec.label,
-        **({"leaves_missing_out": True} if spec.leaves_missing_out else {}),
-        **output.options,
-        **({"person": [*spec.people]} if spec.people else {}),
-        **({"dialect": [*spec.dialect]} if spec.dialect != readers.USUAL else {}),
-    }
-
-
-def _unbounded(spec: Specification) -> list[str]:
-    """Return a sentence on the columns that have no bounds, if there are any.
-
-    It counts them alone: the first line of a file may be a record.
-    """
-    if isinstance(spec.output, Bounds):
-        return []
-    used = len(spec.output.columns) + bool(spec.people)
-    rest = tables.width(spec.file, spec.dialect, spec.frame) - used
-    if rest <= 0:
-        return []
-    verb = "has" if rest == 1 else "have"
-    return [
-        f"{plural(rest, 'column')} of {spec.file} {verb} no bounds, and nothing is said of them"
-    ]
-
-
-def _scaled(spec: Specification, release: AdditiveMechanism | ComposedMoments) -> Rows:
-    """Return a function that yields the scaled records in blocks, anew in each call.
-
-    A release in parts reads its records again after its charge, when a file may have changed or
-    gone. Those of up to ``_HELD`` numbers are therefore held in memory.
-    """
-
-    def scaled() -> Iterator[Array]:
-        return map(spec.output.scaled, _rows(spec))
-
-    if (
-        isinstance(release, AdditiveMechanism)
-        or spec.output.records * spec.output.box.features > _HELD
-    ):
-        return scaled
-    blocks, held = [], 0
-    for block in scaled():
-        blocks.append(block)
-        held += block.size
-        # A private number of records may be far above the stated one.
-        if held > _HELD:
-            return scaled
-    return lambda: blocks
-
-
-def _rows(spec: Specification) -> Iterator[Array]:
-    """Yield blocks (k, m) of the records that count, in the columns' units.
-
-    A private number of records is not checked: an error would reveal it.
-
-    Raises:
-        InputError: the public number of records is not the stated one, or the file is bad.
-    """
-    count, expected, people = 0, spec.output.records, spec.people
-    blocks = tables.blocks(
-        *(spec.file, spec.output.columns, spec.fill, people, spec.dialect),
-        frame=spec.frame,
-        keep_missing=spec.leaves_missing_out,
-    )
-    for block in blocks:
-        count += len(block)
-        if count <= expected or spec.output.query.private_count:
-            yield block
-    if count != expected and not spec.output.query.private_count:
-        which = f", at most {people.most} of each {people.column!r}" if people else ""
-        raise InputError(
-            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
-            f"records = {expected}; correct one"
-        )

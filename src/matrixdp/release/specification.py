@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.centred import Centred
@@ -54,6 +57,27 @@ class Specification:
     def name(self) -> str:
         """Name of the release among several of one file."""
         return self.label or self.output.name
+
+    def request(self, folder: Path) -> dict[str, Any]:
+        """Return all that identifies a request; the file's path is relative to ``folder``."""
+        output = self.output
+        return {
+            "file": os.path.relpath(self.file.resolve(), folder) if self.in_file else None,
+            "query": output.name,
+            "columns": [*zip(output.columns, output.box.lower, output.box.upper, strict=True)],
+            "records": output.records,
+            "neighbours": output.adjacency,
+            "max_norm": output.max_norm or 0.0,
+            "target": output.columns[-1] if output.has_target else "",
+            "missing": [None if np.isnan(value) else value for value in self.fill.tolist()],
+            "guarantee": [self.epsilon, self.delta],
+            "mechanism": output.mechanism,
+            "label": self.label,
+            **({"leaves_missing_out": True} if self.leaves_missing_out else {}),
+            **output.options,
+            **({"person": [*self.people]} if self.people else {}),
+            **({"dialect": [*self.dialect]} if self.dialect != readers.USUAL else {}),
+        }
 
     @property
     def leaves_missing_out(self) -> bool:

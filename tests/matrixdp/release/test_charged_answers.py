@@ -17,7 +17,7 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import compositions, durable, plans, storage
+from matrixdp.release import compositions, description, durable, storage
 from matrixdp.release.answer import Answer
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.output import Output
@@ -61,7 +61,7 @@ STEPS = {
     "details": (Output, "described"),
     "intervals": (Covariance, "interval"),
     "doubts": (Output, "doubts"),
-    "notes": (plans, "_notes"),
+    "notes": (description, "notes_of_release"),
     "files": (Answer, "files"),
 }
 

@@ -11,7 +11,8 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.cli import release as verb
 from matrixdp.privacy import exact_sums
-from matrixdp.release import plans, storage, tables
+from matrixdp.release import storage, tables
+from matrixdp.release.records import read_records
 
 #: A mean of four ages.
 AGES = {
@@ -95,9 +96,7 @@ def test_no_door_puts_a_value_in_place_of_a_missing_one_unstated(folder, capsys,
 
 @pytest.mark.parametrize("rules", [(None, "middle", {"age": 5}), ({"age": 0.0}, {"age": -0.0})])
 def test_a_rule_that_is_stated_leaves_the_request_as_it_was(folder, rules):
-    requests = [
-        plans._request(harness.spec(folder, **{**AGES, "missing": rule}), folder) for rule in rules
-    ]
+    requests = [harness.spec(folder, **{**AGES, "missing": rule}).request(folder) for rule in rules]
     assert len({*map(storage.digest, requests)}) == 1
 
 
@@ -193,7 +192,7 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     def value(last):
         text = "\n".join(["age,income", "10,", ",200", *last]) + "\n"
         (tmp_path / "people.csv").write_text(text)
-        return spec.output.value(map(spec.output.scaled, plans._rows(spec)))[:, 0]
+        return spec.output.value(map(spec.output.scaled, read_records(spec)))[:, 0]
 
     values = np.array([value([line]) for line in lines])
     others = values if adjacency == "replace" else value([])[None]

@@ -17,7 +17,8 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
-from matrixdp.release import choices, outlooks, people, plans, readers, tables
+from matrixdp.release import choices, outlooks, people, readers, tables
+from matrixdp.release.records import read_records
 
 BOUNDS = {"age": [20, 120], "income": [0, 200_000]}
 LOWER, UPPER = np.transpose([*BOUNDS.values()]).astype(float)
@@ -254,7 +255,7 @@ def values(spec, rows, names, adjacency=None):
     """Return what gets noise, from a file of these rows; as another relation has it, if any."""
     visits(rows, names).to_csv(spec.file, index=False)
     if adjacency is None:
-        return exact_sums.value(spec.output.query, map(spec.output.scaled, plans._rows(spec)))
+        return exact_sums.value(spec.output.query, map(spec.output.scaled, read_records(spec)))
     blocks = tables.blocks(spec.file, spec.output.columns, spec.fill, spec.people)
     return exact_sums.value(
         replace(spec.output.query, adjacency=adjacency), map(spec.output.scaled, blocks)

@@ -1,0 +1,149 @@
+"""What describes a draw: its answer, the notes beside it, and how large its files may be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from matrixdp.checks import plural, why
+from matrixdp.release import compositions, missing, provenance, receipt, tables
+from matrixdp.release.answer import Answer, file_names
+from matrixdp.release.outputs import Bounds, Output, words
+from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
+from matrixdp.release.specification import Specification
+
+#: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
+NUMBER, ENTRY, FILE = 32, 128, 1 << 14
+
+#: Largest number of notes of one kind.
+_SENTENCES = 4
+
+
+@dataclass(frozen=True)
+class Description:
+    """What makes an answer of a draw.
+
+    Attributes:
+        spec: what is released, with the output of the mechanism that is taken.
+        statement: its receipt.
+        read: maps a draw to what the output reads.
+        notes: sentences on the file.
+    """
+
+    spec: Specification
+    statement: dict[str, Any]
+    read: Callable[[compositions.Draw], Noisy]
+    notes: Sequence[str] = ()
+
+    def describe(self, draw: compositions.Draw) -> Answer:
+        """Return the answer of a draw, with all that stands beside it."""
+        spec, noisy = self.spec, self.read(draw)
+        header, rows = spec.output.table(spec.output.answer(noisy))
+        details = json.loads(json.dumps(spec.output.described(noisy)))
+        notes = [
+            *receipt.cautions(spec),
+            *self.notes,
+            *notes_of_release(spec, rows, details, self.statement),
+        ]
+        return Answer(spec.output.name, header, rows, details, self.statement, notes)
+
+    def answer(self, draw: compositions.Draw) -> Answer:
+        """Return the answer of a draw, or its numbers alone where their description fails."""
+        try:
+            return self.describe(draw)
+        except Exception as error:
+            reason = why(error)
+        output = self.spec.output
+        content = compositions.content(draw)
+        rows = content["value" if "value" in content else "moments"]
+        details = {
+            "draw": content,
+            "columns": [*output.columns],
+            "middle": output.middle.tolist(),
+            "half": output.half.tolist(),
+        }
+        note = (
+            f"the description of this answer fails ({reason}), so that it has the noisy numbers as "
+            "they were drawn, of records minus middle, over half, as the details state them"
+        )
+        header = [*map(str, range(len(rows[0])))]
+        return Answer("draw", header, rows, details, self.statement, [note])
+
+    def sizes(self, numbers: int) -> dict[str, int]:
+        """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
+        output = self.spec.output
+        columns, names = len(output.columns), len(json.dumps(output.columns))
+        # Numbers and intervals are named by column, or by row and column.
+        entries = (columns + 2) * (ENTRY * (columns + 2) + 2 * names)
+        roles = file_names(output.name)
+        texts = Answer(output.name, [], [], {}, self.statement).files()
+        sizes = {name: len(text.encode()) for name, text in texts.items()}
+        sizes[roles["release"]] = FILE + 2 * names + NUMBER * numbers
+        sizes[roles["details"]] = FILE + entries * (not isinstance(output, Bounds))
+        return sizes
+
+
+def columns_without_bounds(spec: Specification) -> list[str]:
+    """Return a sentence on the columns that have no bounds, if there are any.
+
+    It counts them alone: the first line of a file may be a record.
+    """
+    if isinstance(spec.output, Bounds):
+        return []
+    used = len(spec.output.columns) + bool(spec.people)
+    rest = tables.width(spec.file, spec.dialect, spec.frame) - used
+    if rest <= 0:
+        return []
+    verb = "has" if rest == 1 else "have"
+    return [
+        f"{plural(rest, 'column')} of {spec.file} {verb} no bounds, and nothing is said of them"
+    ]
+
+
+def notes_of_release(
+    spec: Specification,
+    rows: Sequence[Sequence[Any]],
+    details: Mapping[str, Any],
+    statement: Mapping[str, Any],
+) -> list[str]:
+    """Return sentences on what no interval covers: missing values, clipping, and what is empty.
+
+    They follow from what is public or released.
+    """
+    if isinstance(spec.output, Bounds):
+        return provenance.failure(rows)
+    notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
+    if fills and missing.can_occur(spec.file):
+        notes.append(statement["rule_for_missing_values"])
+    if found := provenance.describe(statement):
+        notes.append(found)
+    return [*notes, *answer_notes(spec.output, details)]
+
+
+def answer_notes(
+    output: Output, details: Mapping[str, Any], *, most: int = _SENTENCES
+) -> list[str]:
+    """Return sentences on what an answer is not, by its details, whatever the door.
+
+    Args:
+        output: what is released.
+        details: what stands beside the answer.
+        most: how many sentences of one kind.
+    """
+    notes = [SHRUNK] if output.root and details.get("clipping") == SHRUNK else []
+    if clipped := details.get(UNCLIPPED, {}):
+        notes.append(
+            f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "
+            f"has the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
+        )
+    for key in ("empty", DOUBTS):
+        sentences = details.get(key, [])
+        notes += sentences[:most]
+        if more := len(sentences[most:]):
+            notes.append(f"the same holds of {more} more; {key} in the details has all of them")
+    return notes

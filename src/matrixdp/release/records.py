@@ -1,0 +1,65 @@
+"""The records of a release, block by block, as they count and as its mechanism takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matrixdp.checks import Array, InputError, plural
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedMoments, Rows
+from matrixdp.release import tables
+from matrixdp.release.specification import Specification
+
+#: Numbers of records that are held in memory, so that a release in parts reads its file once.
+_HELD = 1 << 24
+
+
+def read_records(spec: Specification) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, in the columns' units.
+
+    A private number of records is not checked: an error would reveal it.
+
+    Raises:
+        InputError: the public number of records is not the stated one, or the file is bad.
+    """
+    count, expected, people = 0, spec.output.records, spec.people
+    blocks = tables.blocks(
+        *(spec.file, spec.output.columns, spec.fill, people, spec.dialect),
+        frame=spec.frame,
+        keep_missing=spec.leaves_missing_out,
+    )
+    for block in blocks:
+        count += len(block)
+        if count <= expected or spec.output.query.private_count:
+            yield block
+    if count != expected and not spec.output.query.private_count:
+        which = f", at most {people.most} of each {people.column!r}" if people else ""
+        raise InputError(
+            f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
+            f"records = {expected}; correct one"
+        )
+
+
+def scaled_records(spec: Specification, release: AdditiveMechanism | ComposedMoments) -> Rows:
+    """Return a function that yields the scaled records in blocks, anew in each call.
+
+    A release in parts reads its records again after its charge, when a file may have changed or
+    gone. Those of up to ``_HELD`` numbers are therefore held in memory.
+    """
+
+    def scaled() -> Iterator[Array]:
+        return map(spec.output.scaled, read_records(spec))
+
+    if (
+        isinstance(release, AdditiveMechanism)
+        or spec.output.records * spec.output.box.features > _HELD
+    ):
+        return scaled
+    blocks, held = [], 0
+    for block in scaled():
+        blocks.append(block)
+        held += block.size
+        # A private number of records may be far above the stated one.
+        if held > _HELD:
+            return scaled
+    return lambda: blocks
