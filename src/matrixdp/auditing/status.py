@@ -1,6 +1,6 @@
 """The status of a mechanism's guarantee: the first words of the audit's verdict.
 
-The audit writes it and the report reads it. This module therefore imports no mechanism.
+The audit writes it beside the verdict, for the report. This module therefore imports no mechanism.
 """
 
 from __future__ import annotations
@@ -50,7 +50,16 @@ def of(verdict: str) -> str:
     return DECLARED if word == NOT_RUN and str(verdict) != NO_GUARANTEE else word
 
 
-def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst status of verdicts; empty where none of them is on a guarantee."""
-    statuses = {of(verdict) for verdict in verdicts}
-    return next((word for word in ORDER if word in statuses), "")
+def worst(statuses: Iterable[str]) -> str:
+    """Return the worst one of statuses; empty where none of them is on a guarantee.
+
+    Raises:
+        InputError: there is another word among them.
+    """
+    words = {*statuses}
+    for other in sorted(words - {*ORDER, NOT_RUN}):
+        raise InputError(
+            f"the audit's status {other!r} is none of {', '.join(ORDER)} and {NOT_RUN}; run the "
+            "audit again"
+        )
+    return next((word for word in ORDER if word in words), "")

@@ -307,6 +307,7 @@ def _audit(experiment: str) -> pd.DataFrame:
             "delta": 1e-3,
             "runs": 200_000,
             "tool": "exact curve",
+            "status": "certified",
             "verdict": "certified: tight",
             "note": "",
             **{name: 10 ** rng.uniform(-1, 3, len(names)) for name in numbers},
@@ -320,6 +321,7 @@ SENSITIVITIES = pd.DataFrame(
         "measure": ["l1", "l2", "l2"],
         "declared": [3.0, 2.0, 1.0],
         "found": [3.0, 1.9, 0.5],
+        "status": "holds",
         "verdict": ["holds, attained", "holds, attained", "holds, not attained by the search"],
     }
 )

@@ -62,12 +62,13 @@ def write(root: Path) -> None:
             audit.loc[names.eq("epsilon / q"), "caught"] = False
             audit.to_csv(file, index=False)
             continue
-        audit.loc[names.eq(DECLARED), "verdict"] = (
-            "declared: the bound is above the claimed epsilon"
-        )
-        audit.loc[names.eq(SEARCHED), "verdict"] = "not refuted"
+        judged = ["status", "verdict"]
+        beyond = "declared: the bound is above the claimed epsilon"
+        audit.loc[names.eq(DECLARED), judged] = ("declared", beyond)
+        audit.loc[names.eq(SEARCHED), judged] = "not refuted"
         for name, epsilon in REFUTED.items():
-            audit.loc[names.eq(name), "verdict"] = "refuted: a replay on two neighbours shows it"
+            replay = "refuted: a replay on two neighbours shows it"
+            audit.loc[names.eq(name), judged] = ("refuted", replay)
             audit.loc[names.eq(name), "epsilon_attained"] = epsilon
             audit.loc[names.eq(name), "epsilon_certified"] = 0.3
         audit[names.ne(UNAUDITED)].to_csv(file, index=False)

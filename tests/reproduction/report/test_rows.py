@@ -94,7 +94,7 @@ def test_rows_of_fewer_trials_are_told_on_those_of_the_baseline(joined):
 def test_a_row_has_what_each_file_says_of_it(joined):
     private = {"epsilon_delivered": 1.0}
     audit = pd.DataFrame(
-        {"mechanism": ["laplace"], "verdict": "refuted: x", "epsilon": 1.0, "epsilon_attained": 3.0}
+        {"mechanism": ["laplace"], "status": "refuted", "epsilon": 1.0, "epsilon_attained": 3.0}
     )
     printed = {"epsilon": "1", "value": "20", "interval": "5", "unit_factor": "0.001"}
     other = {"reading": "zeta=literal"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matrixdp import checks
+from matrixdp.auditing import status
 from matrixdp.auditing.releases import NO_LIMITS, Limits, judge_release
 from matrixdp.auditing.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from matrixdp.privacy.sensitivity import Query
@@ -34,7 +35,7 @@ def run(
         cases = calibrated(mechanism, queries, settings)
     except Exception as error:
         # A mechanism of another author may raise anything. The audit of the others goes on.
-        return [failed | {"verdict": f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"}]
+        return [_stated(failed, _failure(error))]
     rows = []
     for case in cases:
         row = {
@@ -47,12 +48,21 @@ def run(
             "epsilon": float(case.epsilon),
             "delta": case.delta,
         }
-        rows.append(row)
         try:
-            row |= _judged(mechanism, case, settings, limits)
+            columns = _judged(mechanism, case, settings, limits)
         except Exception as error:
-            row["verdict"] = f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"
+            columns = _failure(error)
+        rows.append(_stated(row, columns))
     return rows
+
+
+def _failure(error: Exception) -> dict[str, object]:
+    return {"verdict": f"{NOT_RUN}: {type(error).__name__}: {checks.why(error)}"}
+
+
+def _stated(row: dict[str, object], columns: dict[str, object]) -> dict[str, object]:
+    """Return a row with the columns of an audit, and the status of its verdict."""
+    return {**row, **columns, "status": status.of(str(columns["verdict"]))}
 
 
 def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:

@@ -137,7 +137,7 @@ def _amplified(wrong: bool) -> CalibratedMechanism:
 def _by_search(query: Query, generators: Generators) -> Outcome:
     row = attacks.attack(query, "l1", attacks.measures(query)["l1"], generators)
     observation = f"found {row['found']:.4g}, declared {row['declared']:.4g}"
-    return Outcome(row["verdict"] == "violated", observation)
+    return Outcome(row["status"] == "violated", observation)
 
 
 class _TwoRootP(SecondMomentQuery):

@@ -14,12 +14,12 @@ COLUMNS = (
     + ["epsilon", "delta", "noise_std", "tool", "epsilon_attained", "epsilon_bound", "mu"]
     + ["runs", "epsilon_certified", "epsilon_largest", "refuted"]
     + ["scale", "scale_low", "scale_high", "real_scale", "executed", "detectable_effect"]
-    + ["noise_inflation", "rescaled_std", "replayed", "verdict", "note"]
+    + ["noise_inflation", "rescaled_std", "replayed", "status", "verdict", "note"]
 )
 
 #: Columns whose cells are text, whatever they look like; all others have numbers or truth values.
 TEXT = {"experiment", "mechanism", "configuration", "direction", "query", "adjacency", "tool"}
-TEXT |= {"verdict", "note"}
+TEXT |= {"status", "verdict", "note"}
 
 
 def write(paths: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:

@@ -1,6 +1,6 @@
 """What the audit says of each mechanism's guarantee, for tables, figures, page and article.
 
-This module alone turns verdicts into a status, and a status into words. A refuted mechanism is
+This module alone turns a status into words. A refuted mechanism is
 shown as not private, and is in no count, headline, advice or price.
 """
 
@@ -34,24 +34,24 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
     epsilon; otherwise NaN. What is not refuted counts as declared where no epsilon was computed.
 
     Raises:
-        InputError: a verdict begins with no status.
+        InputError: a status is none.
     """
     if audit is None or audit.empty:
         return pd.DataFrame(columns=COLUMNS).astype(
             {"audit_status": object, "epsilon_least": float}
         )
-    verdicts = audit["verdict"].astype(str)
+    statuses = audit["status"].astype(str)
     if "epsilon_attained" in audit:
         # Where no epsilon was computed, runs alone objected to nothing.
-        doubtful = verdicts.map(status.of).eq(NOT_REFUTED) & audit["epsilon_attained"].isna()
-        verdicts = verdicts.mask(doubtful, DECLARED)
+        doubtful = statuses.eq(NOT_REFUTED) & audit["epsilon_attained"].isna()
+        statuses = statuses.mask(doubtful, DECLARED)
     least = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
     claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
-    wrong = verdicts.map(status.of).eq(REFUTED) & ~least.le(claimed)
+    wrong = statuses.eq(REFUTED) & ~least.le(claimed)
     groups = audit["mechanism"]
     return pd.DataFrame(
         {
-            "audit_status": verdicts.groupby(groups, sort=False).agg(status.worst),
+            "audit_status": statuses.groupby(groups, sort=False).agg(status.worst),
             "epsilon_least": least.where(wrong).groupby(groups, sort=False).max(),
         }
     )

@@ -57,12 +57,10 @@ def rows(run: Run) -> pd.DataFrame:
     caught.
     """
     parts = [releases(run).assign(subject=RELEASE)]
-    parts[0]["status"] = parts[0]["verdict"].map(status.of)
     for name in run.experiments:
         if (declared := run.get(f"audit/{name}_sensitivities")) is not None:
             words = {"mechanism": "sensitivity of " + declared["query"].replace(RELEASED)}
             words |= {"configuration": declared["measure"], "tool": "search"}
-            words |= {"status": declared["verdict"].str.partition(",")[0]}
             parts.append(declared.drop(columns="measure").assign(**words, subject=SENSITIVITY))
     if (wrong := run.get("audit/negative_control")) is not None:
         passes = wrong[["caught", "control"]].astype(str).eq("True")
