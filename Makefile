@@ -16,14 +16,14 @@ unexport UV_CONSTRAINT UV_OVERRIDE
 export HOME ?= $(CURDIR)/.snakemake
 export USER ?= nobody
 
-# Jobs together get no more memory than the machine or the container has. A run does not say of each
-# job why, which takes a screen for the last ones; a dry run does.
+# Jobs together get no more memory than the machine or the container has. A run says in one line how
+# far it is, and what is wrong (workflow/snakemake_logger_plugin_lines); a dry run all that Snakemake does.
 MEMORY = $(shell { awk '/^MemTotal/ {print int($$2 / 1024)}' /proc/meminfo; \
     awk '$$1 + 0 > 0 {print int($$1 / 1048576)}' /sys/fs/cgroup/memory.max; } 2>/dev/null | sort -n)
 DRY = $(filter -n --dry-run --dryrun,$(ARGS))
-QUIET = $(if $(DRY),,--quiet host reason)
+LINES = $(if $(DRY),,--logger lines --quiet host)
 snakemake = $(if $(ARGS),,sed -n 's/^$@:.*$(HELP) /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
-    $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(QUIET) --show-failed-logs
+    $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(LINES) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: all quick mnist images plan claim verify reference kept-page kept-article texts check-figures docs test
@@ -36,14 +36,8 @@ mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
 images: setup ## private features on CIFAR-10's pictures, in results/images, in about seven minutes
 	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
-plan: setup ## what a run would do: each job with a reason of its own and that, then all jobs by rule
-	@$(BIN)/snakemake --dry-run $(ARGS) | awk '/^Nothing to be done/ || /^Job stats:/, /^total/ { \
-	    if (!again) counts = counts $$0 "\n"; if (/^total/) again = 1; next } \
-	/^Job [0-9]+: / { job = substr($$0, index($$0, ":") + 2) } \
-	/^Reason: / { follows = gsub(/Input files updated by another job: [^;]*/, ""); \
-	    gsub(/Missing output files: [^;]*/, ""); gsub(/^Reason: [; ]*|[; ]+$$/, ""); \
-	    if ($$0 != "") print job ": " substr($$0, 1, 200); else if (!follows) print job ": missing" } \
-	END { printf "%s", counts }'
+plan: setup ## what a run would do: each job with a reason of its own and that, all jobs by rule, and the time
+	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)
 claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings
 	@[ "$(ID)" ] || { echo "Say which claim, as in \`make claim ID=M16\`; results/reference/tables/claims.md has all." >&2; exit 2; }
 	@grep -qx -e '- id: $(ID)' workflow/claims.yaml || { echo "There is no claim $(ID); \
@@ -85,7 +79,7 @@ clean: ## delete what the present configuration has made, logs too, and no file 
 	@[ -x $(BIN)/snakemake ] || { echo "There is no .venv/bin/snakemake: say \`make setup\`." >&2; exit 1; }
 	@logs=$$($(BIN)/snakemake --quiet all --summary $(ARGS) | cut -f 4 | grep '/logs/' | sort -u); \
 	$(BIN)/snakemake --quiet all --delete-all-output $(ARGS) || exit 1; \
-	echo "$$logs" | sed 'p; s|/logs/\(.*\)\.log$$|/benchmarks/\1.tsv|' | \
+	echo "$$logs" | sed 'p; s|/logs/\(.*\)\.log$$|/benchmarks/\1.tsv|p; s|/benchmarks/.*|/job_seconds.csv|' | \
 	    while read -r file; do rm -f "$$file"; rmdir -p "$${file%/*}" 2>/dev/null; done; true
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1: /p' Makefile

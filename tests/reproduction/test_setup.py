@@ -206,8 +206,8 @@ def test_what_a_linked_environment_leads_to_is_left_alone(folder, tmp_path):
 def test_arguments_reach_snakemake_as_words(folder):
     folder.with_snakemake('printf "<%s>" "$@"; echo')
     (line,) = folder.make("ARGS=table4 --config 'data={source: x}'")[1]
-    memory, _, words = line.partition("><--quiet>")
-    assert words == "<host><reason><--show-failed-logs><table4><--config><data={source: x}>"
+    memory, _, words = line.partition("><--logger>")
+    assert words == "<lines><--quiet><host><--show-failed-logs><table4><--config><data={source: x}>"
     if Path("/proc/meminfo").exists():
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
         assert 0 < int(memory.removeprefix("<--resources><mem_mb=")) <= total
@@ -243,6 +243,9 @@ def small(folder):
     """A folder with a workflow of one rule."""
     folder.with_snakemake(f'exec {shlex.quote(sys.executable)} -m snakemake -c1 "$@"')
     (folder.root / "Snakefile").write_text(SNAKEFILE)
+    # What shows a run.
+    for name in ("src", "workflow/reproduction", "workflow/snakemake_logger_plugin_lines"):
+        (folder.root / name).symlink_to(ROOT / name)
     return folder
 
 
@@ -252,11 +255,17 @@ def test_a_plan_names_causes_before_counts(small):
     assert code == 0
     assert lines[0] == "Table: table3: missing"
     assert lines[-1].split() == ["total", "2"]
-    assert small.make()[0] == 0
+    code, lines = small.make()
+    assert code == 0
+    # No line for each job; its end says how many there were.
+    assert lines[1:] == ["2 of 2 jobs done"]
     assert small.make("plan")[1][0].startswith("Nothing to be done")
     text = SNAKEFILE.replace("touch {output}", "touch  {output}")
     (small.root / "Snakefile").write_text(text)
-    assert small.make("plan")[1][0] == "Table: table3: Code has changed since last execution"
+    lines = small.make("plan")[1]
+    assert lines[0] == "Table: table3: Code has changed since last execution"
+    # By the run before.
+    assert lines[-1].startswith("This takes about ")
 
 
 @pytest.mark.nightly

@@ -28,14 +28,14 @@ import yaml
 from pandas.testing import assert_series_equal
 
 from matrixdp.checks import InputError
-from reproduction import job_settings
+from reproduction import job_settings, terminal
 from reproduction.files import read_yaml, write_text
 from reproduction.report import inputs, statistics, summary, tables
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
     *("settings.yaml", "data", "summary", "comparisons", "rows", "readings", "theory", "audit"),
-    *("implied_noise", "tables", "figures", "claims.csv", "held_out.csv"),
+    *("implied_noise", "tables", "figures", "claims.csv", "held_out.csv", terminal.SECONDS),
 )
 #: Data sets and trials are not kept; their provenance and summaries are.
 _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
@@ -46,7 +46,7 @@ QUICK = "quick"
 IMAGES = "images"
 KEPT_QUICK = (
     *("settings.yaml", "summary", "comparisons", "audit", "implied_noise", "tables", "figures"),
-    "claims.csv",
+    *("claims.csv", terminal.SECONDS),
 )
 _NO_NUMBERS = shutil.ignore_patterns("*.md", "*.tex", "*.json", "*.png", "*.svg", "*.pdf")
 
