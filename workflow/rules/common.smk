@@ -240,7 +240,7 @@ def files_of_claim(name):
             row=job_settings.distinct_rows(part, run),
         )
     ]
-    theory = [] if {"exact", "argument"}.isdisjoint(entry.test) else ["<folder>/theory/exact.csv"]
+    theory = ["<folder>/theory/exact.csv"] if entry.checks else []
     return [*trials, *theory, *published(*(run for run in runs if run in EXPERIMENTS))]
 
 

@@ -2,9 +2,10 @@
 
 import shutil
 
-import pandas as pd
 import pytest
 from packages import KEPT
+
+from reproduction.report import findings
 
 QUICK = ("--configfile", "workflow/config/quick.yaml")
 
@@ -19,7 +20,7 @@ ROWS = {
 @pytest.mark.nightly
 def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror):
     project = shipped.copy(tmp_path / "clone")
-    kept = pd.read_csv(KEPT / "quick/claims.csv").set_index("id")
+    kept = findings.read(KEPT / "quick/claims.csv").set_index("id")
     (project.folder / "results/reference").mkdir(parents=True, exist_ok=True)
     for name in ("implied_noise/first_pc.csv", "claims.csv"):
         path = project.folder / "results/reference" / name
@@ -39,7 +40,7 @@ def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror)
         assert new - trials <= rows <= new
         text = (project.folder / target).read_text(encoding="utf-8")
         assert f"Verdict: {kept.loc[claim, 'verdict']}, judged alone" in text
-        assert kept.loc[claim, "reason"].partition("; ")[0] in text
+        assert findings.reasons(kept.loc[claim])[0] in text
         assert kept.loc[claim, "place"] in text
     # The printed error, and the noise that it would need, from the kept full run.
     text = (project.folder / "results/quick/claims/M16.txt").read_text(encoding="utf-8")

@@ -17,11 +17,12 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
         out: the verdicts, CSV
         comparisons: the comparisons behind them, CSV
     """
-    from reproduction.report import claims, inputs
+    from reproduction.report import inputs
+    from reproduction.report.claims import definitions, judge
 
     by_name = inputs.by_name(files)
-    vocabulary = names(inputs.read("settings", by_name))
-    claims.write(by_name, out, comparisons, vocabulary=vocabulary)
+    claims = definitions.read(names(inputs.read("settings", by_name)))
+    judge.write(claims, by_name, out, comparisons)
 
 
 def names(settings: Mapping[str, Any]) -> Vocabulary:

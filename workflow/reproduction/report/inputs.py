@@ -23,7 +23,7 @@ import yaml
 
 from matrixdp.checks import InputError, as_input_error
 from reproduction import catalogue, job_settings
-from reproduction.report import rows, summary
+from reproduction.report import findings, rows, summary
 from reproduction.report.sheet import Sheet, load
 
 AGAIN = "delete it and run again"
@@ -34,7 +34,7 @@ DATA_AGAIN = "delete it and run `snakemake data`"
 _TEXT = dict.fromkeys(("published", "published_ci"), str)
 
 #: Functions that read the files of a folder.
-_READERS = {"rows": rows.read, "summary": summary.read}
+_READERS = {"rows": rows.read, "summary": summary.read, "claims": findings.read}
 
 #: Paths of files by name.
 Files = Mapping[str, Path]

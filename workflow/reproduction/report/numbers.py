@@ -17,7 +17,7 @@ import pandas as pd
 import yaml
 
 from reproduction.files import write_text
-from reproduction.report.claims import findings
+from reproduction.report import findings
 from reproduction.report.claims.definitions import PAPERS
 from reproduction.report.inputs import Files, Run
 from reproduction.report.markup import significant

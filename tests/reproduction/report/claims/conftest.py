@@ -4,7 +4,7 @@ import yaml
 from claimentries import KNOWN
 from trialrows import trials
 
-from reproduction.report import comparisons, inputs, summary
+from reproduction.report import comparisons, findings, inputs, summary
 from reproduction.report.claims import definitions
 from reproduction.report.claims.judge import Judge
 
@@ -47,7 +47,8 @@ def run(tmp_path):
         path.write_text(yaml.safe_dump(entries))
         judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon)
         table, comparisons = judge.judge(definitions.read(KNOWN, path))
-        return table.set_index("id"), comparisons
+        said = [findings.sentences(row) for row in table.to_dict("records")]
+        return table.assign(said=said).set_index("id"), comparisons
 
     judge.put, judge.folder = put, tmp_path
     return judge

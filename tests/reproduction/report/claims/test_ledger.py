@@ -9,10 +9,10 @@ from trialrows import trials
 
 from matrixdp.checks import InputError
 from reproduction import catalogue
-from reproduction.cli import claims as judge
-from reproduction.report import claims, comparisons, inputs
+from reproduction.cli import claims as verb
+from reproduction.report import comparisons, findings, inputs
 from reproduction.report import rows as experiment_rows
-from reproduction.report.claims import definitions
+from reproduction.report.claims import definitions, judge
 from reproduction.theory import exact
 
 
@@ -22,18 +22,19 @@ from reproduction.theory import exact
         (entry("laplas beats ppca"), "claim M0: row is 'laplas'; did you mean 'laplace'?"),
         (entry("regresion:laplace beats ppca"), "claim M0: experiment is 'regresion'; did you"),
         (entry("laplace beats ppca", metric="rmsd"), "claim M0: metric is 'rmsd'; did you mean"),
-        (entry("laplace beats ppca", need="some"), "claim M0: need is 'some'"),
-        (entry("laplace beats ppca", epsilon="1"), "claim M0: key of the test is 'epsilon'"),
-        (entry("laplace tops ppca"), "claim M0: 'laplace tops ppca' is no comparison"),
+        (entry("laplace beats ppca", need="some"), "claim M0: test.need is 'some'"),
+        (entry("laplace beats ppca", epsilon="1"), "claim M0: test has the unknown key 'epsilon'"),
+        (entry("laplace tops ppca"), "claim M0: test.compare[0]: 'laplace tops ppca' is no"),
         (entry("laplace within of ppca"), "is no comparison; write 'A beats B'"),
-        (entry(), "claim M0 compares nothing"),
+        (entry(), "claim M0: test.compare is []; it must be a list of 1 or more"),
         (exact_entry(exact=["M99"]), "claim M0: check is 'M99'"),
-        (exact_entry(theory=[]), "claim M0 has no single test"),
-        (exact_entry(), "claim M0 has no single test"),
+        (exact_entry(theory=[]), "claim M0: test has the unknown key 'theory'"),
+        (exact_entry(), "claim M0: test must have one of compare, exact and not_run"),
+        (exact_entry(exact=["M1"], need="any"), "claim M0: test has need, which goes with compare"),
         ({**entry("laplace beats ppca"), "shown_by": ["tables/table9"]}, "claim M0: shown_by is"),
         ({**entry("laplace beats ppca"), "paper": "XYZ"}, "claim M0: paper is 'XYZ'"),
         ({**entry("laplace beats ppca"), "kind": "theory"}, "claim M0: kind is 'theory'"),
-        ({"id": "M0"}, "claim M0 must have claim, id, kind, paper"),
+        ({"id": "M0"}, "claim M0 lacks the key 'paper': the paper that makes it"),
     ],
 )
 def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sentence):
@@ -57,7 +58,7 @@ def test_rows_of_claims_on_all_epsilons_have_more_trials_at_each():
     rows = {
         (row.experiment, row.mechanism)
         for claim in definitions.read(KNOWN)
-        if claim.test_type == "compare" and claim.epsilons != "table"
+        if claim.comparisons and claim.test.epsilons != "table"
         for row in definitions.rows([*claim.comparisons, *claim.otherwise])
         if row.experiment in settings["experiments"] and row.mechanism not in catalogue.BASELINES
     }
@@ -87,7 +88,7 @@ def equal_distributions(experiment):
 
 
 def test_claims_may_name_what_some_run_has_and_nothing_else():
-    known = judge.names({"experiments": {"of_tomorrow": {}}, "training": {"later": {}}})
+    known = verb.names({"experiments": {"of_tomorrow": {}}, "training": {"later": {}}})
     own = {"figures/curves_of_tomorrow", "tables/of_tomorrow", "tables/imgm_later"}
     assert KNOWN.exhibits | own <= known.exhibits
     assert {*KNOWN.experiments, "of_tomorrow", "later"} <= known.experiments
@@ -139,7 +140,7 @@ def test_an_argument_decides_whatever_the_trials(run):
         assert found["verdict"] == said
     numbers(run.folder, I9=True)
     found = verdict(run, open_one, rows=rows, argument=["I9"])
-    assert found["reason"].startswith("by construction, number of I9: 2; in trials, no clear")
+    assert found["said"].startswith("by construction, number of I9: 2; in trials, no clear")
     assert (found["test"], found["claim_type"]) == ("argument", "experiment")
     assert np.isnan(found["p"])
 
@@ -161,14 +162,14 @@ def test_kinds_and_the_one_sentence_that_counts(run):
 
 def test_exact_claims(run):
     plain = exact_entry(exact=["M1", "M2"])
-    assert "exact.csv is missing" in run([plain])[0].loc["M0", "reason"]
+    assert "exact.csv is missing" in run([plain])[0].loc["M0", "said"]
     numbers(run.folder, M1=True, M2=True, M3=False)
     good = run([plain])[0].loc["M0"]
     assert (good["verdict"], good["data_status"]) == ("reproduced", "")
-    assert good["reason"] == "all 2 numbers hold; number of M1: 2"
+    assert good["said"] == "all 2 numbers hold; number of M1: 2"
     bad = run([exact_entry(exact=["M1", "M3"])])[0].loc["M0"]
     assert bad["verdict"] == "not reproduced"
-    assert bad["reason"] == "number of M3: 2, should be = 1"
+    assert bad["said"] == "number of M3: 2, should be = 1"
     under = {"reading": "a full moon", "exact": ["M2"]}
     found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
     assert (found["verdict"], found["condition"]) == ("narrower", "a full moon")
@@ -176,9 +177,9 @@ def test_exact_claims(run):
     found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
     assert found["verdict"] == "not reproduced"
     absent = run([exact_entry(exact=["M4"])])[0].loc["M0"]
-    assert (absent["verdict"], "a check is missing" in absent["reason"]) == ("undecided", True)
+    assert (absent["verdict"], "a check is missing" in absent["said"]) == ("undecided", True)
     unrun = run([exact_entry(not_run="it needs a moon.")])[0].loc["M0"]
-    assert (unrun["verdict"], unrun["reason"]) == ("undecided", "not run: it needs a moon")
+    assert (unrun["verdict"], unrun["said"]) == ("undecided", "not run: it needs a moon")
 
 
 def test_a_run_is_judged_the_same_each_time(run):
@@ -194,14 +195,14 @@ def test_a_run_is_judged_the_same_each_time(run):
     kept = []
     paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
     for _ in range(2):
-        claims.write(inputs.below(run.folder), *paths, vocabulary=KNOWN)
+        judge.write(definitions.read(KNOWN), inputs.below(run.folder), *paths)
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
-    table = pd.read_csv(run.folder / "claims.csv", keep_default_na=False).set_index("id")
+    table = findings.read(run.folder / "claims.csv").set_index("id")
     assert [*table.index] == [claim.id for claim in definitions.read(KNOWN)]
     assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
     assert table.loc["M15", "verdict"] == "undecided"
-    assert table.loc["I8", "reason"].startswith("not run: experiment imdb was not run")
+    assert findings.reasons(table.loc["I8"]) == ["not run: experiment imdb was not run"]
 
 
 def test_an_amount_counts_with_the_order_of_the_same_pairs_alone():

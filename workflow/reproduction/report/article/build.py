@@ -19,8 +19,7 @@ import yaml
 from matrixdp.checks import InputError
 from reproduction import catalogue, job_settings
 from reproduction.files import replacing
-from reproduction.report import inputs, markup, numbers
-from reproduction.report.claims import findings
+from reproduction.report import findings, inputs, markup, numbers
 from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.sheet import Cell, Sheet
@@ -140,13 +139,13 @@ def _content(files: Files, folder: str = ".") -> dict[str, Any]:
     """Return what the source reads as ``run.json``; ``folder`` is the run's, for links."""
     sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
-    claims = pd.DataFrame(inputs.read("claims", files)).fillna({"condition": ""})
+    claims = inputs.read("claims", files)
     words = claims.assign(verdict=[findings.text(row) for row in claims.to_dict("records")])
     return {
         "folder": Path(folder).as_posix(),
         "mark": _mark(claims),
         "tables": _tables(files, sources),
-        "claims": words[_CLAIM_COLUMNS].fillna("").to_dict("records"),
+        "claims": words[_CLAIM_COLUMNS].to_dict("records"),
         "simulated": simulated,
         "status": missing_parts(files),
         "results": _results(files["settings"].parent),

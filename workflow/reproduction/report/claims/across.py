@@ -1,8 +1,7 @@
-"""Counts of the readings of the papers under which a claim holds."""
+"""Counts of the readings of the papers in which a claim holds. They decide no verdict."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,11 +11,10 @@ import pandas as pd
 from matrixdp.checks import Array
 from reproduction.experiments import readings
 from reproduction.report import contrasts, inputs, summary
-from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Comparison, Row
 from reproduction.report.claims.evidence import weights
 from reproduction.report.inputs import Files
-from reproduction.report.statistics import LEVEL, combine, holm
+from reproduction.report.statistics import LEVEL, combine
 
 
 class ReadingValues(NamedTuple):
@@ -32,22 +30,11 @@ class ReadingValues(NamedTuple):
     values: Array
 
 
-class Share(NamedTuple):
-    """Counts of private readings under which a claim clearly holds.
-
-    Attributes:
-        holding, total: number of readings under which it holds, and of all; None without readings.
-        sure: names of the readings under which it holds after Holm's correction, while no baseline
-            meets it after the correction. One family are the tests of the claim and of the
-            baselines, under all readings.
-        met_by_baseline: number of readings under which it holds after the correction, but a
-            baseline meets it too.
-    """
+class Count(NamedTuple):
+    """The number of private readings in which a claim clearly holds, and of all; None without."""
 
     holding: int | None = None
     total: int | None = None
-    sure: tuple[str, ...] = ()
-    met_by_baseline: int = 0
 
 
 def read(experiment: str, files: Files) -> ReadingValues | None:
@@ -74,16 +61,15 @@ def _without_rows(reading: str) -> str:
     return readings.DEFAULT if readings.find(reading).rows else reading
 
 
-def share(
+def count(
     by_reading: ReadingValues,
     comparisons: Sequence[Comparison],
     *,
     epsilon: str,
     larger: bool,
     every: bool,
-    baselines: Sequence[Sequence[Comparison]] = (),
-) -> Share:
-    """Return counts of the joint readings under which the comparisons clearly hold.
+) -> Count:
+    """Return in how many joint readings the comparisons clearly hold, each test at ``LEVEL``.
 
     A joint reading gives every question the same value for all rows that it acts on, and differs
     from the default one in at most one. A row that exists only at one value of a question is only
@@ -96,41 +82,23 @@ def share(
         epsilon: epsilon of the rows, as text.
         larger: whether a larger metric is better.
         every: whether all comparisons are needed; otherwise any one suffices.
-        baselines: the same comparisons with a baseline in place of their subject, one list for each
-            baseline. A reading under which a baseline meets them is not sure.
     """
-    ran = set(by_reading.table["mechanism"])
-    groups = [
-        [weights(comparison, larger) for comparison in group]
-        for group in (comparisons, *baselines)
-        if group is comparisons or ran.issuperset(row.mechanism for row in definitions.rows(group))
-    ]
-    rows = [*dict.fromkeys(row for group in groups for total, _ in group for row in total)]
+    contrasted = [weights(comparison, larger) for comparison in comparisons]
+    rows = [*dict.fromkeys(row for total, _ in contrasted for row in total)]
     joint = _joint(by_reading.table, rows, epsilon)
     if not joint:
-        return Share()
+        return Count()
     columns = dict(zip(rows, np.transpose([*joint.values()]), strict=True))
 
     def test(total: dict[Row, float], margin: float) -> tuple[Array, Array]:
         """Return the p-values for and against a comparison, under each reading."""
-        parts = [weight * by_reading.values[columns[row]] for row, weight in total.items()]
-        estimate = contrasts.estimate(np.sum(parts, axis=0))
+        weighted = [weight * by_reading.values[columns[row]] for row, weight in total.items()]
+        estimate = contrasts.estimate(np.sum(weighted, axis=0))
         return estimate.above(margin), estimate.below(margin)
 
-    def p_for(group: Sequence[tuple[dict[Row, float], float]]) -> list[float]:
-        """Return the p-value of all comparisons together, under each reading."""
-        parts = np.transpose([test(*part) for part in group], (2, 1, 0))
-        return [combine(above, below, every).p_for for above, below in parts]
-
-    tests = np.array([p_for(group) for group in groups])
-    clear, *met = holm(tests.ravel()).reshape(tests.shape) < LEVEL
-    sure = clear & ~np.any(met, axis=0)
-    return Share(
-        holding=int((tests[0] < LEVEL).sum()),
-        total=len(joint),
-        sure=tuple(itertools.compress(joint, sure)),
-        met_by_baseline=int((clear & ~sure).sum()),
-    )
+    p_values = np.transpose([test(*contrast) for contrast in contrasted], (2, 1, 0))
+    clear = [combine(above, below, every).p_for < LEVEL for above, below in p_values]
+    return Count(sum(clear), len(joint))
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> dict[str, list[int]]:

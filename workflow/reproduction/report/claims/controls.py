@@ -14,12 +14,10 @@ from reproduction import catalogue
 from reproduction.report import contrasts
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim, Comparison, Row
-from reproduction.report.claims.evidence import Case, Evidence, weigh
-from reproduction.report.claims.findings import NOT_REPRODUCED, REPRODUCED
-from reproduction.report.claims.intervals import separable
+from reproduction.report.claims.evidence import Case, Evidence, Part, weigh
 from reproduction.report.claims.trials import NotRun, Trials
-from reproduction.report.markup import short
-from reproduction.report.statistics import ENOUGH, LEVEL, holm
+from reproduction.report.findings import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from reproduction.report.statistics import LEVEL, holm
 from reproduction.trials import CONTROL
 
 #: A result comes out alike without data if surely more than this share of its effect is there.
@@ -41,7 +39,9 @@ class Control:
         met_by: baselines that meet the claim, too, in place of its subject.
         beaten_by: baselines that are better than the subject of a claim that holds.
         even_with: baselines that the subject of an open claim cannot be told from.
-        unit: a clause on the claim's amounts in the suspected unit; empty without amounts.
+        unit_verdict: the verdict in the suspected unit; empty without amounts or unit.
+        unit_amounts: the amounts in that unit.
+        unit_met_by: baselines that meet the claim in that unit.
     """
 
     effect_zeros: float = math.nan
@@ -49,12 +49,14 @@ class Control:
     met_by: tuple[Row, ...] = ()
     beaten_by: tuple[Row, ...] = ()
     even_with: tuple[Row, ...] = ()
-    unit: str = ""
+    unit_verdict: str = ""
+    unit_amounts: tuple[float, ...] = ()
+    unit_met_by: tuple[Row, ...] = ()
 
 
 def judge(cases: Iterable[Case], trials: Trials) -> dict[str, Control]:
     """Return the controls of claims by their id, corrected over all tests of all of them."""
-    cases = [case for case in cases if case.n_trials >= ENOUGH]
+    cases = [case for case in cases if case.enough]
     zeros = {case.claim.id: _zeros(case, trials) for case in cases}
     tests = {
         (case.claim.id, kind, row): p
@@ -68,7 +70,7 @@ def judge(cases: Iterable[Case], trials: Trials) -> dict[str, Control]:
     return {name: _control(case, zeros[name], clear[name]) for name, case in by_id.items()}
 
 
-def baselines(claim: Claim, trials: Trials) -> list[Row]:
+def _baselines(claim: Claim, trials: Trials) -> list[Row]:
     """Return the baselines that use no record and that the claim does not mention."""
     experiment = claim.comparisons[0].first.experiment
     mentioned = {row.mechanism for row in definitions.rows(claim.comparisons)}
@@ -81,25 +83,28 @@ def _tests(
 ) -> Iterator[tuple[str, Row | None, float]]:
     """Yield the kind of each control, its baseline, and its two-sided p-value."""
     claim, subject = case.claim, case.claim.comparisons[0].first
+    at = dict.fromkeys(part.epsilons for part in case.parts if part.comparison.first == subject)
 
-    def test(comparisons: Sequence[Comparison]) -> Case:
-        return weigh(claim, comparisons, trials)
+    def test(parts: Sequence[Part]) -> Case:
+        return weigh(claim, parts, trials)
 
     if zeros:
         yield ZEROS, None, _p_alike(case, zeros)
-    for row in baselines(claim, trials):
+    for row in _baselines(claim, trials):
         if case.verdict != NOT_REPRODUCED:
-            yield MEETS, row, test(swap_subject(claim.comparisons, row)).joint.p_for
+            yield MEETS, row, test(_swap(case.parts, subject, row)).joint.p_for
         if case.verdict == REPRODUCED:
-            yield BEATS, row, test([Comparison(row, subject)]).joint.p_for
+            better = [Part(Comparison(row, subject), epsilons) for epsilons in at]
+            yield BEATS, row, test(better).joint.p_for
         elif case.verdict != NOT_REPRODUCED:
-            yield DIFFERS, row, test([Comparison(subject, row)]).joint.p
-    if amounts := _in_suspected_unit(claim):
+            differ = [Part(Comparison(subject, row), epsilons) for epsilons in at]
+            yield DIFFERS, row, test(differ).joint.p
+    if amounts := _in_suspected_unit(case):
         joint = test(amounts).joint
         yield UNIT_HOLDS, None, joint.p_for
         yield UNIT_FAILS, None, joint.p_against
-        for row in baselines(claim, trials):
-            yield UNIT_MEETS, row, test(swap_subject(amounts, row)).joint.p_for
+        for row in _baselines(claim, trials):
+            yield UNIT_MEETS, row, test(_swap(amounts, subject, row)).joint.p_for
 
 
 def _zeros(case: Case, trials: Trials) -> list[Evidence]:
@@ -107,16 +112,15 @@ def _zeros(case: Case, trials: Trials) -> list[Evidence]:
 
     Claims about results without privacy, and open ones, have none.
     """
-    claim = case.claim
-    rows = {row.mechanism for row in definitions.rows(claim.comparisons)}
+    rows = {row.mechanism for row in definitions.rows(case.claim.comparisons)}
     without_noise = rows & {catalogue.NONPRIVATE, *catalogue.CLIPPED}
-    if without_noise or case.verdict not in (REPRODUCED, NOT_REPRODUCED):
+    if without_noise or case.verdict == UNDECIDED:
         return []
     try:
-        on_zeros = weigh(claim, separable(claim, trials), trials, CONTROL)
+        on_zeros = weigh(case.claim, case.parts, trials, CONTROL)
     except NotRun:
         return []
-    return on_zeros.evidence if on_zeros.n_trials >= ENOUGH else []
+    return on_zeros.evidence if on_zeros.enough else []
 
 
 def _control(
@@ -131,37 +135,36 @@ def _control(
 
     unit = ""
     if (UNIT_HOLDS, None) in clear:
-        met = rows(UNIT_MEETS)
-        outcome = "it fails too" if clear[UNIT_FAILS, None] else "it is open"
-        if clear[UNIT_HOLDS, None]:
-            outcome = f"it holds{f', as for the {label(met[0])}' if met else ''}"
-        unit = f"in the unit that we suspect ({_converted(case.claim)}) {outcome}"
+        unit = NOT_REPRODUCED if clear[UNIT_FAILS, None] else UNDECIDED
+        unit = REPRODUCED if clear[UNIT_HOLDS, None] else unit
     return Control(
         effect_zeros=zeros[case.decisive].effect if zeros else math.nan,
         alike=clear.get((ZEROS, None)),
         met_by=rows(MEETS),
         beaten_by=rows(BEATS),
         even_with=rows(DIFFERS, outcome=False),
-        unit=unit,
+        unit_verdict=unit,
+        unit_amounts=tuple(
+            dict.fromkeys(
+                part.comparison.amount
+                for part in _in_suspected_unit(case)
+                if part.comparison.absolute
+            )
+        ),
+        unit_met_by=rows(UNIT_MEETS),
     )
 
 
-def swap_subject(comparisons: Sequence[Comparison], baseline: Row) -> list[Comparison]:
-    """Return comparisons with a baseline in place of their subject, the first row."""
-    subject = comparisons[0].first
+def _swap(parts: Sequence[Part], subject: Row, baseline: Row) -> list[Part]:
+    """Return comparisons with a baseline in place of their subject."""
+
+    def swap(row: Row) -> Row:
+        return baseline if row == subject else row
+
     return [
-        replace(
-            comparison,
-            first=baseline if comparison.first == subject else comparison.first,
-            second=baseline if comparison.second == subject else comparison.second,
-        )
-        for comparison in comparisons
+        Part(replace(each, first=swap(each.first), second=swap(each.second)), epsilons)
+        for each, epsilons in parts
     ]
-
-
-def label(baseline: Row) -> str:
-    """Return the name of a baseline within a sentence."""
-    return catalogue.label(baseline.mechanism).lower()
 
 
 def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
@@ -183,19 +186,15 @@ def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
     return min(1.0, float(max(p_values)))
 
 
-def _in_suspected_unit(claim: Claim) -> list[Comparison]:
+def _in_suspected_unit(case: Case) -> list[Part]:
     """Return the comparisons with amounts in the suspected unit; empty without amounts or unit."""
-    factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
-    if not any(part.absolute for part in claim.comparisons) or len(factors) > 1 or None in factors:
+    factors = {catalogue.experiment(name).conjecture for name in case.claim.experiments}
+    if not any(part.comparison.absolute for part in case.parts) or len(factors) > 1:
         return []
     (factor,) = factors
+    if factor is None:
+        return []
     return [
-        replace(part, amount=part.amount / float(factor or 1)) if part.absolute else part
-        for part in claim.comparisons
+        Part(replace(each, amount=each.amount / factor) if each.absolute else each, epsilons)
+        for each, epsilons in case.parts
     ]
-
-
-def _converted(claim: Claim) -> str:
-    """Return the claim's amounts in the suspected unit, each once."""
-    amounts = [part.amount for part in _in_suspected_unit(claim) if part.absolute]
-    return " and ".join(short(amount) for amount in dict.fromkeys(amounts))

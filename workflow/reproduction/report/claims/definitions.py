@@ -1,70 +1,55 @@
 """The papers' claims and their tests, from workflow/claims.yaml.
 
-A claim has an ``id``, ``paper``, ``kind`` (what the paper calls it, one of ``KINDS``), ``place``,
-``claim`` (in our words), ``shown_by`` (names of the tables, figures and theory that show it) and a
-``test`` of one of three types:
+A test is one of three. ``compare`` has sentences about rows of an experiment. A row is
+``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. The sentences are:
 
-- ``compare``: a list of sentences about rows of an experiment, with the keys below. A row is
-  ``MECHANISM``, ``MECHANISM/DIRECTION`` or ``EXPERIMENT:MECHANISM/DIRECTION``. The sentences are:
+- ``A beats B``;
+- ``A beats B by 0.003``;
+- ``A beats B 1.5 times``: the error of B over that of A exceeds 1.5;
+- ``A within 0.004 of B``;
+- ``A within 5 % of B``: A may be worse than B by this share of the gap between the best baseline
+  and no privacy.
 
-  - ``A beats B``;
-  - ``A beats B by 0.003``;
-  - ``A beats B 1.5 times``: the error of B over that of A exceeds 1.5;
-  - ``A within 0.004 of B``;
-  - ``A within 5 % of B``: A may be worse than B by this share of the gap between the best baseline
-    and no privacy.
-
-- ``exact``: names of checks in results/theory/exact.csv, all of whose numbers must hold;
-  ``otherwise`` may name checks that hold under another ``reading`` of the claim.
-- ``not_run``: the reason why there is no test.
-
-The keys beside ``compare`` are:
-
-- ``experiment`` and ``metric`` (one, or a list);
-- ``need``: ``all`` of the sentences, or ``any``;
-- ``epsilons``: ``table`` (that of the tables), ``all`` or a list (the mean over these), or
-  ``informative`` (separately, each epsilon of an experiment at which its rows beat the baseline);
-- ``otherwise``: another ``reading`` of the claim, and the sentences to ``compare`` in it;
-- ``read_off: true``: no sentence of the paper states the order. Rows that the paper's printed
-  intervals do not separate are omitted;
-- ``argument``: names of checks as in ``exact`` that decide the claim without trials.
-
-A claim may have a ``note`` for readers. An exact claim may have an ``identity``: the reason why it
-is a definition or an identity, which no altered statement could fail. ``same_as`` names a claim
-that the same fact decides: the claim has a separate verdict, and is not counted again. A claim of
-amounts on all pairs of a claim of their order is the same as that one; on other pairs it is not.
+``exact`` names checks in results/theory/exact.csv, and ``not_run`` says why there is no test. The
+models below explain all keys.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
 
-import yaml
+from pydantic import AfterValidator, Field, model_validator
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from reproduction import catalogue
+from reproduction import catalogue, files
+from reproduction.models import Label, Model, Texts, check
 from reproduction.report import inputs
-from reproduction.report.claims.findings import KINDS
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
 
-PAPERS = ("MVG", "IMGM")
-TEST_TYPES = {
-    "compare": {
-        *("compare", "experiment", "metric", "need", "epsilons", "read_off", "argument"),
-        "otherwise",
-    },
-    "exact": {"exact", "otherwise"},
-    "not_run": {"not_run"},
-}
-OPTIONAL = ("note", "identity", "same_as")
-GRIDS = ("table", "all", "informative")
+Paper = Literal["MVG", "IMGM"]
+PAPERS: tuple[str, ...] = get_args(Paper)
+#: What a paper calls a claim.
+Kind = Literal[
+    "theorem",
+    "lemma",
+    "example",
+    "step of a proof",
+    "equation",
+    "remark",
+    "setting",
+    "experiment",
+]
+#: Epsilons by a word.
+Grid = Literal["table", "all", "informative"]
+
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _SENTENCE = re.compile(
     rf"(?P<first>\S+) (?:beats (?P<second>\S+)"
@@ -119,47 +104,120 @@ def rows(comparisons: Iterable[Comparison]) -> list[Row]:
     )
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim of a paper (see the docstring of this module).
+def _check_sentence(sentence: str) -> str:
+    if _SENTENCE.fullmatch(sentence) is None:
+        raise ValueError(
+            f": {sentence!r} is no comparison; write 'A beats B', 'A beats B by 0.1', "
+            "'A beats B 1.5 times', 'A within 0.1 of B' or 'A within 5 % of B'"
+        )
+    return sentence
 
-    Attributes:
-        test_type: type of the test, one of ``TEST_TYPES``.
-        test: the test as in the file.
-        comparisons: sentences of ``compare``.
-        otherwise: sentences of another reading.
-    """
 
-    id: str
-    paper: str
-    kind: str
-    place: str
-    claim: str
-    shown_by: tuple[str, ...]
-    test_type: str
-    test: Mapping[str, Any]
-    comparisons: tuple[Comparison, ...] = ()
-    otherwise: tuple[Comparison, ...] = ()
-    note: str = ""
-    identity: str = ""
+Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
+Sentences = Annotated[
+    list[Annotated[str, AfterValidator(_check_sentence)]], Field(None, min_length=1)
+]
+
+
+class Reading(Model):
+    """Another reading of a claim, of which the claim holds under that condition alone."""
+
+    reading: Text
+    """What it reads in another way."""
+    compare: Sentences
+    """Sentences that are tested in their place."""
+    exact: Texts = Field([])
+    """Checks that are asked in their place."""
+
+
+class Test(Model):
+    """What decides a claim: one of ``compare``, ``exact`` and ``not_run``."""
+
+    compare: Sentences
+    """Sentences about rows of an experiment."""
+    exact: Texts = Field([])
+    """Checks in results/theory/exact.csv, all of whose numbers must hold."""
+    not_run: Text = ""
+    """Why there is no test."""
+    experiment: str = ""
+    """The experiment of rows that name none."""
+    metric: str | Texts = Field([])
+    """The metric of the rows, or those of several experiments."""
+    need: Literal["all", "any"] = "all"
+    """Whether all sentences must hold, or any."""
+    epsilons: Grid | Texts = "table"
+    """``table`` (that of the tables), ``all`` or a list (the mean over these), or ``informative``
+    (separately, each epsilon of an experiment at which its rows beat the baseline)."""
+    read_off: bool = False
+    """True if no sentence of the paper states the order. Rows that the paper's printed intervals do
+    not separate are omitted."""
+    argument: Texts = Field([])
+    """Checks, as in ``exact``, that decide the claim without trials."""
+    otherwise: Reading | None = None
+    """Another reading, under which alone the claim may hold."""
+
+    @model_validator(mode="after")
+    def _has_one(self) -> Test:
+        present = [name for name in ("compare", "exact", "not_run") if getattr(self, name)]
+        if len(present) != 1:
+            raise ValueError(" must have one of compare, exact and not_run")
+        further = self.model_fields_set - {*present, "otherwise"}
+        if present != ["compare"] and further:
+            raise ValueError(f" has {', '.join(sorted(further))}, which goes with compare alone")
+        return self
+
+
+class Claim(Model):
+    """A claim of a paper, and what decides it."""
+
+    id: Label
+    """Its name, such as M16."""
+    paper: Paper
+    """The paper that makes it."""
+    kind: Kind
+    """What the paper calls it; an experiment is a claim on results."""
+    place: Text
+    """Where it stands in the paper."""
+    claim: Text
+    """What is claimed, in our words."""
+    shown_by: Texts
+    """Tables, figures and theory that show it, such as tables/table3."""
+    test: Test
+    """What decides it."""
+    note: Text = ""
+    """What a reader should know beside the verdict."""
+    identity: Text = ""
+    """Why it is a definition or an identity, which no altered statement could fail."""
     same_as: str = ""
+    """The claim that it counts with: it states nothing beyond that."""
+
+    @functools.cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The sentences of ``compare``."""
+        return tuple(map(self._comparison, self.test.compare or ()))
+
+    @functools.cached_property
+    def otherwise(self) -> tuple[Comparison, ...]:
+        """The sentences of the other reading."""
+        other = self.test.otherwise
+        return tuple(map(self._comparison, other.compare or () if other else ()))
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def checks(self) -> list[str]:
+        """The checks that it names."""
+        other = self.test.otherwise.exact if self.test.otherwise else []
+        return [*self.test.exact, *other, *self.test.argument]
+
+    @property
+    def metrics(self) -> list[str]:
         """The metrics of the compared rows, at most one per experiment."""
-        names = self.test["metric"]
-        return (names,) if isinstance(names, str) else tuple(names)
+        names = self.test.metric
+        return [names] if isinstance(names, str) else names
 
     @property
     def larger(self) -> bool:
         """Whether a larger metric is better."""
         return catalogue.metrics()[self.metrics[0]].larger
-
-    @property
-    def epsilons(self) -> str | tuple[str, ...]:
-        """Epsilons at which the rows are compared: one of ``GRIDS``, or a tuple of texts."""
-        scope = self.test.get("epsilons", "table")
-        return scope if isinstance(scope, str) else tuple(scope)
 
     @property
     def experiments(self) -> tuple[str, ...]:
@@ -169,7 +227,21 @@ class Claim:
     @property
     def every(self) -> bool:
         """Whether the claim needs all comparisons; any one suffices otherwise."""
-        return bool(self.test.get("need", "all") == "all")
+        return self.test.need == "all"
+
+    def _comparison(self, sentence: str) -> Comparison:
+        parts = _SENTENCE.fullmatch(sentence)
+        assert parts is not None, sentence  # the model has checked it
+        relations = ("by", "times", "within", "share")
+        relation = next((name for name in relations if parts[name]), "beats")
+        amount = float(parts[relation]) if relation != "beats" else 0.0
+        sides = self._row(parts["first"]), self._row(parts["second"] or parts["other"])
+        return Comparison(*sides, relation, amount)
+
+    def _row(self, text: str) -> Row:
+        experiment, _, name = text.rpartition(":")
+        mechanism, slash, direction = name.partition("/")
+        return Row(experiment or self.test.experiment, mechanism, direction if slash else None)
 
 
 @dataclass(frozen=True)
@@ -184,6 +256,20 @@ class Vocabulary:
     checks: Collection[str]
     exhibits: Collection[str]
 
+    def check(self, claim: Claim) -> None:
+        """Raise InputError if a claim names something unknown."""
+        who = f"claim {claim.id}"
+        for exhibit in claim.shown_by:
+            checks.choice(self.exhibits, **{f"{who}: shown_by": exhibit})
+        for name in claim.checks:
+            checks.choice(self.checks, **{f"{who}: check": name})
+        for metric in claim.metrics:
+            checks.choice(catalogue.metrics(), **{f"{who}: metric": metric})
+        mechanisms = [*self.mechanisms, *catalogue.BASELINES]
+        for row in rows([*claim.comparisons, *claim.otherwise]):
+            checks.choice(self.experiments, **{f"{who}: experiment": row.experiment})
+            checks.choice(mechanisms, **{f"{who}: row": row.mechanism})
+
 
 def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
     """Return the claims of a file, in its order.
@@ -193,82 +279,17 @@ def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
             The message has the claim's id.
     """
     with inputs.file_errors(path, inputs.FROM_GIT):
-        entries = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    claims = [_claim(entry, vocabulary) for entry in entries]
+        entries: list[Any] = files.read_yaml(path)
+    claims = [check(Claim, entry, f"claim {_name(entry)}") for entry in entries]
     ids = [claim.id for claim in claims]
     for twice in sorted({name for name in ids if ids.count(name) > 1}):
         raise InputError(f"claim {twice} is there twice; give each claim an id of its own")
     for claim in claims:
+        vocabulary.check(claim)
         if claim.same_as:
             checks.choice(ids, **{f"claim {claim.id}: same_as": claim.same_as})
     return claims
 
 
-def _claim(entry: Any, vocabulary: Vocabulary) -> Claim:
-    name = entry.get("id") if isinstance(entry, dict) else entry
-    who = f"claim {name}"
-    needed = {"id", "paper", "kind", "place", "claim", "shown_by", "test"}
-    may = " and ".join(OPTIONAL)
-    if not isinstance(entry, dict) or not needed <= entry.keys() <= {*needed, *OPTIONAL}:
-        raise InputError(f"{who} must have {', '.join(sorted(needed))}, and may have {may}")
-    test = entry["test"]
-    kinds = [test_type for test_type in TEST_TYPES if isinstance(test, dict) and test_type in test]
-    if len(kinds) != 1:
-        raise InputError(f"{who} has no single test; give one of {', '.join(TEST_TYPES)}")
-    test_type = kinds[0]
-    for key in sorted(test.keys() - TEST_TYPES[test_type]):
-        checks.choice(sorted(TEST_TYPES[test_type]), **{f"{who}: key of the test": key})
-    checks.choice(PAPERS, **{f"{who}: paper": entry["paper"]})
-    checks.choice(KINDS, **{f"{who}: kind": entry["kind"]})
-    for exhibit in entry["shown_by"]:
-        checks.choice(vocabulary.exhibits, **{f"{who}: shown_by": exhibit})
-    comparisons: tuple[Comparison, ...] = ()
-    other: tuple[Comparison, ...] = ()
-    otherwise = test.get("otherwise", {"reading": ""})
-    if test_type == "compare":
-        comparisons = _comparisons(who, test, vocabulary)
-        if "otherwise" in test:
-            other = _comparisons(who, {**test, "compare": otherwise["compare"]}, vocabulary)
-    check_names = [*test.get("exact", ()), *otherwise.get("exact", ()), *test.get("argument", ())]
-    for check in check_names:
-        checks.choice(vocabulary.checks, **{f"{who}: check": check})
-    fields: dict[str, Any] = {"shown_by": tuple(entry["shown_by"])}
-    fields |= {name: " ".join(entry.get(name, "").split()) for name in ("claim", *OPTIONAL)}
-    return Claim(**(entry | fields), test_type=test_type, comparisons=comparisons, otherwise=other)
-
-
-def _comparisons(
-    who: str, test: Mapping[str, Any], vocabulary: Vocabulary
-) -> tuple[Comparison, ...]:
-    metrics = test.get("metric")
-    for metric in metrics if isinstance(metrics, list) else [metrics]:
-        checks.choice(catalogue.metrics(), **{f"{who}: metric": metric})
-    checks.choice(("all", "any"), **{f"{who}: need": test.get("need", "all")})
-    if not isinstance(epsilons := test.get("epsilons", "table"), list):
-        checks.choice(GRIDS, **{f"{who}: epsilons": epsilons})
-    comparisons = []
-    for sentence in test["compare"]:
-        parts = _SENTENCE.fullmatch(sentence)
-        if parts is None:
-            raise InputError(
-                f"{who}: {sentence!r} is no comparison; write 'A beats B', 'A beats B by 0.1', "
-                "'A beats B 1.5 times', 'A within 0.1 of B' or 'A within 5 % of B'"
-            )
-        relations = ("by", "times", "within", "share")
-        relation = next((name for name in relations if parts[name]), "beats")
-        first = _row(who, parts["first"], test, vocabulary)
-        second = _row(who, parts["second"] or parts["other"], test, vocabulary)
-        amount = float(parts[relation]) if relation != "beats" else 0.0
-        comparisons.append(Comparison(first, second, relation, amount))
-    if not comparisons:
-        raise InputError(f"{who} compares nothing; give at least one sentence")
-    return tuple(comparisons)
-
-
-def _row(who: str, text: str, test: Mapping[str, Any], vocabulary: Vocabulary) -> Row:
-    place, _, name = text.rpartition(":")
-    mechanism, slash, direction = name.partition("/")
-    experiment = place or test.get("experiment")
-    checks.choice(vocabulary.experiments, **{f"{who}: experiment": experiment})
-    checks.choice([*vocabulary.mechanisms, *catalogue.BASELINES], **{f"{who}: row": mechanism})
-    return Row(str(experiment), mechanism, direction if slash else None)
+def _name(entry: Any) -> Any:
+    return entry.get("id") if isinstance(entry, dict) else entry

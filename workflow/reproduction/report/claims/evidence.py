@@ -1,4 +1,4 @@
-"""Evidence of trials for a claim: contrasts of rows, with intervals and p-values.
+"""Evidence of trials for a claim: contrasts of rows, with margins, intervals and p-values.
 
 The effect of a comparison is a number that is larger the better it holds. For ``A beats B`` it is
 the metric of B minus that of A (the other way round for an accuracy). For ``A beats B 1.5 times``
@@ -22,10 +22,17 @@ from reproduction import catalogue
 from reproduction.report import contrasts
 from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim, Comparison, Row
-from reproduction.report.claims.findings import NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from reproduction.report.claims.trials import REPORT, NotRun, Trials
 from reproduction.report.contrasts import Estimate
-from reproduction.report.statistics import LEVEL, Joint, combine
+from reproduction.report.findings import NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from reproduction.report.statistics import ENOUGH, LEVEL, Joint, combine
+
+
+class Part(NamedTuple):
+    """A comparison, by the mean over these epsilons."""
+
+    comparison: Comparison
+    epsilons: tuple[str, ...]
 
 
 class Evidence(NamedTuple):
@@ -69,52 +76,30 @@ class Evidence(NamedTuple):
         return float(self.surplus.detectable(level) / self.unit)
 
 
-def weights(
-    comparison: Comparison, larger: bool, ends: tuple[Row, Row] | None = None
-) -> tuple[dict[Row, float], float]:
-    """Return the weights of rows, and the margin that their sum exceeds if a comparison holds.
-
-    Args:
-        comparison: the comparison.
-        larger: whether a larger metric is better.
-        ends: the best baseline and the result without privacy, for a share of their gap.
-    """
-    sides = (comparison.first, comparison.second)
-    above, below = sides if larger else sides[::-1]
-    factor = comparison.amount if comparison.relation == "times" else 1.0
-    parts = [(above, 1.0), (below, -factor)]
-    margin = 0.0 if comparison.relation in ("times", "share") else comparison.margin
-    if comparison.relation == "share" and ends:
-        share = comparison.amount / 100 * (1 if larger else -1)
-        parts += [(ends[0], -share), (ends[1], share)]
-    total: dict[Row, float] = {}
-    for row, weight in parts:
-        total[row] = total.get(row, 0.0) + weight
-    return total, margin
-
-
 @dataclass(frozen=True)
 class Case:
-    """A claim with its evidence, and what the trials say without any control.
+    """One test of a claim: comparisons with their evidence, and what the trials say of all.
 
     Attributes:
         claim: the claim.
-        evidence: evidence for its comparisons, or for others in their place.
+        parts: the comparisons, each with its epsilons.
+        evidence: evidence for each.
         joint: the p-values of all of them.
-        corrected: the p-value after the correction over the claims on an experiment.
+        corrected: the p-value after the correction over the tests on an experiment.
         level: level of a test after that correction.
     """
 
     claim: Claim
+    parts: Sequence[Part]
     evidence: list[Evidence]
     joint: Joint
     corrected: float = math.nan
     level: float = LEVEL
 
     @property
-    def n_trials(self) -> int:
-        """Number of trials of the comparison that has fewest."""
-        return min(part.n_trials for part in self.evidence)
+    def enough(self) -> bool:
+        """Whether each comparison has enough trials to order rows."""
+        return min(part.n_trials for part in self.evidence) >= ENOUGH
 
     @property
     def verdict(self) -> str:
@@ -131,43 +116,66 @@ class Case:
         return self.joint.strongest_against if failed else self.joint.weakest
 
 
-def weigh(
-    claim: Claim,
-    comparisons: Sequence[Comparison],
-    trials: Trials,
-    phase: str = REPORT,
-) -> Case:
-    """Return a claim with the evidence for comparisons, before any correction.
+def parts(claim: Claim, comparisons: Sequence[Comparison], trials: Trials) -> list[Part]:
+    """Return comparisons with the epsilons of a claim. NotRun: its rows share none."""
+    if claim.test.epsilons == "informative":
+        # Each experiment has separate epsilons, at which the claim's rows beat the baseline.
+        each = [
+            Part(replace(comparison, epsilon=at), (at,))
+            for comparison in comparisons
+            for at in _informative_epsilons(comparison, claim, trials)
+        ]
+        if not each:
+            raise NotRun("its rows are better than the baseline at no epsilon that they share")
+        return each
+    epsilons = _epsilons(claim, definitions.rows(comparisons), trials)
+    return [Part(comparison, epsilons) for comparison in comparisons]
+
+
+def weigh(claim: Claim, parts: Sequence[Part], trials: Trials, phase: str = REPORT) -> Case:
+    """Return the evidence for comparisons of a claim, before any correction.
 
     Args:
         claim: a claim with the test ``compare``.
-        comparisons: comparisons of the claim, or others in their place.
+        parts: comparisons of the claim, or others in their place.
         trials: trials of the run.
         phase: phase of the trials.
 
     Raises:
         NotRun: trials are missing; the message says which.
     """
-    if claim.epsilons == "informative":
-        # Each experiment has separate epsilons, at which the claim's rows beat the baseline.
-        parts: list[tuple[Comparison, tuple[str, ...]]] = [
-            (replace(comparison, epsilon=at), (at,))
-            for comparison, original in zip(comparisons, claim.comparisons, strict=False)
-            for at in _informative_epsilons(original, claim, trials)
-        ]
-    else:
-        epsilons = _epsilons(claim, definitions.rows(comparisons), trials)
-        parts = [(comparison, epsilons) for comparison in comparisons]
-    if not parts:
-        raise NotRun("its rows are better than the baseline at no epsilon that they share")
-    evidence = [_evidence(*part, claim, trials, phase) for part in parts]
+    evidence = [_evidence(part, claim, trials, phase) for part in parts]
     p_for, p_against = [part.p_for for part in evidence], [part.p_against for part in evidence]
-    return Case(claim, evidence, combine(p_for, p_against, claim.every))
+    return Case(claim, parts, evidence, combine(p_for, p_against, claim.every))
+
+
+def weights(
+    comparison: Comparison, larger: bool, ends: tuple[Row, Row] | None = None
+) -> tuple[dict[Row, float], float]:
+    """Return the weights of rows, and the margin that their sum exceeds if a comparison holds.
+
+    Args:
+        comparison: the comparison.
+        larger: whether a larger metric is better.
+        ends: the best baseline and the result without privacy, for a share of their gap.
+    """
+    sides = (comparison.first, comparison.second)
+    above, below = sides if larger else sides[::-1]
+    factor = comparison.amount if comparison.relation == "times" else 1.0
+    weighted = [(above, 1.0), (below, -factor)]
+    margin = 0.0 if comparison.relation in ("times", "share") else comparison.margin
+    if comparison.relation == "share" and ends:
+        share = comparison.amount / 100 * (1 if larger else -1)
+        weighted += [(ends[0], -share), (ends[1], share)]
+    total: dict[Row, float] = {}
+    for row, weight in weighted:
+        total[row] = total.get(row, 0.0) + weight
+    return total, margin
 
 
 def _epsilons(claim: Claim, rows: Sequence[Row], trials: Trials) -> tuple[str, ...]:
     """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
-    scope = claim.epsilons
+    scope = claim.test.epsilons
     if scope == "table":
         return (trials.epsilon,)
     grids = [grid for grid in map(trials.epsilons, rows) if grid != [""]]
@@ -185,26 +193,22 @@ def _informative_epsilons(comparison: Comparison, claim: Claim, trials: Trials) 
     shared = [at for at in trials.epsilons(rows[0]) if at in trials.epsilons(rows[1])]
 
     def informs(row: Row, at: str) -> bool:
-        part = Comparison(row, trials.baseline(row.experiment))
-        return _evidence(part, (at,), claim, trials).p_for < LEVEL / 2
+        part = Part(Comparison(row, trials.baseline(row.experiment)), (at,))
+        return _evidence(part, claim, trials).p_for < LEVEL / 2
 
     return [at for at in shared if all(informs(row, at) for row in rows)]
 
 
-def _evidence(
-    comparison: Comparison,
-    epsilons: tuple[str, ...],
-    claim: Claim,
-    trials: Trials,
-    phase: str = REPORT,
-) -> Evidence:
+def _evidence(part: Part, claim: Claim, trials: Trials, phase: str = REPORT) -> Evidence:
+    comparison, epsilons = part
     first, second = rows = (comparison.first, comparison.second)
     ends = None
     if comparison.relation == "share":
         ends = (trials.baseline(first.experiment), Row(first.experiment, catalogue.NONPRIVATE))
     total, null = weights(comparison, claim.larger, ends)
+    metrics = tuple(claim.metrics)
     # What is missing is named in the order of the sentence.
-    columns = {row: trials.column(row, epsilons, claim.metrics, phase) for row in (*rows, *total)}
+    columns = {row: trials.column(row, epsilons, metrics, phase) for row in (*rows, *total)}
     sources = {row: trials.split_source(row.experiment) for row in total}
 
     def samples(part: Mapping[Row, float]) -> list[pd.Series]:

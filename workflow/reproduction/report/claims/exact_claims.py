@@ -8,17 +8,17 @@ from typing import Any
 import pandas as pd
 
 from reproduction.report.claims.definitions import Claim
-from reproduction.report.claims.findings import NARROWER, NOT_REPRODUCED, REPRODUCED
 from reproduction.report.claims.trials import NotRun
+from reproduction.report.findings import NARROWER, NOT_REPRODUCED, REPRODUCED
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
 
 def finding(claim: Claim, files: Files) -> dict[str, Any]:
     """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
-    if claim.test_type == "not_run":
-        raise NotRun(" ".join(claim.test["not_run"].split()))
-    rows = numbers(claim.test["exact"], files)
+    if claim.test.not_run:
+        raise NotRun(claim.test.not_run)
+    rows = numbers(claim.test.exact, files)
     # The first failing number, or else the first one.
     number, condition = rows.sort_values("holds", kind="stable").iloc[0], ""
     reason = f"{number['statistic']}: {short(number['value'], 4)}"
@@ -27,13 +27,13 @@ def finding(claim: Claim, files: Files) -> dict[str, Any]:
         reason = reason if len(rows) == 1 else f"all {len(rows)} numbers hold; {reason}"
     else:
         reason += f", should be {number['relation']} {short(number['expected'], 4)}"
-        verdict, otherwise = NOT_REPRODUCED, claim.test.get("otherwise")
-        if otherwise and numbers(otherwise["exact"], files)["holds"].all():
-            verdict, condition = NARROWER, otherwise["reading"]
+        verdict, other = NOT_REPRODUCED, claim.test.otherwise
+        if other and numbers(other.exact, files)["holds"].all():
+            verdict, condition = NARROWER, other.reading
     return {
         "verdict": verdict,
         "condition": condition,
-        "reason": reason,
+        "reasons": [reason],
         "statistic": number["statistic"],
         "effect": number["value"],
         "test": "numeric",
@@ -43,9 +43,8 @@ def finding(claim: Claim, files: Files) -> dict[str, Any]:
 
 def argument(claim: Claim, files: Files) -> str:
     """Return the argument that decides a claim without trials; empty for none."""
-    checks = claim.test.get("argument", ())
     try:
-        rows = numbers(checks, files) if checks else None
+        rows = numbers(claim.test.argument, files) if claim.test.argument else None
     except NotRun:
         rows = None
     if rows is None or not rows["holds"].all():

@@ -1,46 +1,79 @@
-"""The judge: a verdict on each claim, from the files of a run (`reproduction.report.claims`)."""
+"""From claims to the ledger in one pass: tests, decision, columns.
+
+Each claim that orders rows is one or several tests (:mod:`reproduction.report.claims.evidence`),
+which are corrected together, and decided. Its controls follow, and its columns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import summary
-from reproduction.report.claims import across, controls, exact_claims, intervals
-from reproduction.report.claims.controls import Control, label, swap_subject
+from reproduction.files import write_text
+from reproduction.report import findings, inputs, summary
+from reproduction.report.claims import across, controls, evidence, exact_claims, printed
+from reproduction.report.claims.controls import Control
 from reproduction.report.claims.definitions import Claim, Row
-from reproduction.report.claims.evidence import Case, Evidence, weigh
-from reproduction.report.claims.findings import (
+from reproduction.report.claims.evidence import Case, Evidence
+from reproduction.report.claims.trials import NotRun, Trials
+from reproduction.report.findings import (
     NARROWER,
     NOT_REPRODUCED,
     REPRODUCED,
     UNDECIDED,
     UNTESTABLE,
 )
-from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, holm
 
-#: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
-#: distance from the margin that the trials detect (see
-#: :mod:`reproduction.report.claims.evidence`). ``effect_zeros``, ``alike``, ``met_by`` and
-#: ``beaten_by`` are controls (:class:`reproduction.report.claims.controls.Control`).
-COLUMNS = (
-    *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "condition"),
-    *("effect", "effect_low", "effect_high", "margin", "power", "evidence", "p", "p_corrected"),
-    *("effect_zeros", "alike", "met_by", "beaten_by"),
-    *("readings_holding", "readings_total", "reason", "shown_by", "data_status", "experiments"),
-    "same_as",
-)
+#: Columns of the comparisons behind the verdicts.
 COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
 
-#: The verdict on a claim, its reason, and other entries of ``COLUMNS``.
-Finding = dict[str, Any]
+
+@dataclass(frozen=True)
+class Tests:
+    """The tests of a claim that orders rows.
+
+    Attributes:
+        case: the claim as printed.
+        other: the claim in its other reading, if it has one.
+        missing: why that was not run.
+    """
+
+    case: Case
+    other: Case | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict, its condition, and its reasons."""
+
+    verdict: str
+    condition: str = ""
+    reasons: list[str] = field(default_factory=list)
+
+
+def write(
+    claims: Sequence[Claim], files: Files, out: str | os.PathLike, comparisons: str | os.PathLike
+) -> None:
+    """Write the verdicts on claims, and the comparisons behind them, as CSV.
+
+    Args:
+        claims: the claims.
+        files: files of the run by name.
+        out: the verdicts.
+        comparisons: the comparisons.
+    """
+    judge = Judge(files, epsilon=inputs.read("settings", files)["table_epsilon"])
+    for file, table in zip((out, comparisons), judge.judge(claims), strict=True):
+        write_text(file, table.to_csv(index=False, lineterminator="\n"))
 
 
 class Judge:
@@ -56,217 +89,208 @@ class Judge:
         self._trials = Trials(files, epsilon)
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the ledger (``COLUMNS``), and one row per comparison (``COMPARISONS``)."""
-        findings: dict[str, Finding] = {}
-        cases: dict[tuple[str, bool], Case] = {}
-        missing: dict[str, str] = {}
+        """Return the ledger, and one row per comparison (``COMPARISONS``)."""
+        by_id: dict[str, dict[str, Any]] = {}
+        tests: dict[str, Tests] = {}
         for claim in claims:
             try:
-                if claim.test_type != "compare":
-                    findings[claim.id] = exact_claims.finding(claim, self._files)
+                if not claim.comparisons:
+                    by_id[claim.id] = exact_claims.finding(claim, self._files)
                 elif all(
                     self._trials.same_distribution(c.first, c.second) for c in claim.comparisons
                 ):
-                    findings[claim.id] = _identical(claim)
+                    by_id[claim.id] = _identical(claim)
                 else:
-                    comparisons = intervals.separable(claim, self._trials)
-                    cases[claim.id, False] = weigh(claim, comparisons, self._trials)
+                    tests[claim.id] = self._tests(claim)
             except NotRun as reason:
-                findings[claim.id] = {"verdict": UNDECIDED, "reason": f"not run: {reason}"}
-                continue
-            if (claim.id, False) in cases and claim.otherwise:
-                try:
-                    cases[claim.id, True] = weigh(claim, claim.otherwise, self._trials)
-                except NotRun as reason:
-                    missing[claim.id] = f"not run: {reason}"
-        cases = _corrected(cases)
-        primary = {name: case for (name, other), case in cases.items() if not other}
-        tested = [
-            case for case in primary.values() if not exact_claims.argument(case.claim, self._files)
-        ]
-        by_claim = controls.judge(tested, self._trials)
-        for name, case in primary.items():
-            other = cases.get((name, True), missing.get(name))
-            findings[name] = self._finding(case, other, by_claim.get(name, Control()))
-        texts = ("statistic", "test", "condition", "evidence", "data_status")
-        untested = dict.fromkeys((*texts, "alike", "met_by", "beaten_by"), "")
-        rows = [
-            vars(claim)
-            | untested
-            | {"claim_type": claim.kind}
-            | findings[claim.id]
-            | _describe(claim, findings[claim.id])
-            for claim in claims
-        ]
-        counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
-        table = pd.DataFrame(rows, columns=[*COLUMNS]).astype(counts)
-        records = [_record(name, part) for name, case in primary.items() for part in case.evidence]
-        return table, pd.DataFrame(records, columns=[*COMPARISONS])
-
-    def _finding(self, case: Case, other: Case | str | None, control: Control) -> Finding:
-        """Return the verdict on a claim that orders rows, after all checks of its evidence.
-
-        ``other`` is the claim in its other reading, or why that was not run; None without one.
-        """
-        claim = case.claim
-        statuses = {self._trials.status(part.comparison.first.experiment) for part in case.evidence}
-        finding = self._by_trials(case) | {"data_status": " and ".join(sorted(statuses))}
-        reason = finding["reason"]
-        if summary.SIMULATED in statuses:
-            reason = "run on simulated data, not on the paper's"
-            return finding | {"verdict": UNTESTABLE, "reason": reason}
-        if argument := exact_claims.argument(claim, self._files):
-            columns = {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
-            reason = f"{argument}; in trials, {reason}"
-            return finding | columns | {"verdict": REPRODUCED, "reason": reason}
-        if case.n_trials < ENOUGH:
-            reason = f"fewer than {ENOUGH} trials order nothing; {reason}"
-            return _otherwise(claim, finding | {"verdict": UNDECIDED, "reason": reason}, other)
-        finding = _otherwise(claim, finding, other)
-        if finding["verdict"] == NARROWER:
-            return finding
-        finding |= self._controlled(claim, finding, control)
-        return self._over_readings(claim, finding)
-
-    def _controlled(self, claim: Claim, finding: Finding, control: Control) -> Finding:
-        """Return the columns on the controls of a claim, and the reason with what they show."""
-        clauses = [finding["reason"]]
-        if finding["verdict"] == REPRODUCED and (printed := self._printed(claim, finding)):
-            clauses.append(printed)
-        clauses.append(control.unit)
-        if control.met_by:
-            clauses.append(f"the {label(control.met_by[0])} meets it too")
-        if control.beaten_by:
-            clauses.append(f"in direction alone: the {label(control.beaten_by[0])} is better")
-        if control.even_with:
-            clauses.append(f"nor can ours be told from the {label(control.even_with[0])}")
-        if control.alike is not None:
-            effect = short(control.effect_zeros, 4)
-            here = "most of it" if control.alike else "not clearly most of it"
-            clauses.append(f"with every record at zero the effect is {effect}, {here}")
-        return {
-            "effect_zeros": control.effect_zeros,
-            "alike": "" if control.alike is None else str(control.alike),
-            "met_by": " ".join(row.mechanism for row in control.met_by),
-            "beaten_by": " ".join(row.mechanism for row in control.beaten_by),
-            "reason": "; ".join(filter(None, clauses)),
+                by_id[claim.id] = {"verdict": UNDECIDED, "reasons": [f"not run: {reason}"]}
+        tests = _corrected(tests)
+        arguments = {
+            name: exact_claims.argument(each.case.claim, self._files)
+            for name, each in tests.items()
         }
+        tested = [each.case for name, each in tests.items() if not arguments[name]]
+        by_claim = controls.judge(tested, self._trials)
+        for name, each in tests.items():
+            decision = self._decide(each, arguments[name])
+            by_id[name] = self._numbers(each.case) | vars(decision)
+            if decision.verdict == UNTESTABLE:
+                continue
+            if arguments[name]:
+                by_id[name] |= {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
+            elif each.case.enough and decision.verdict != NARROWER:
+                by_id[name] |= _control(by_claim.get(name, Control()))
+                holding, total = self._readings(each.case.claim)
+                by_id[name] |= {"readings_holding": holding, "readings_total": total}
+        rows = [_columns(claim, by_id[claim.id]) for claim in claims]
+        records = [
+            _record(name, part) for name, each in tests.items() for part in each.case.evidence
+        ]
+        return findings.frame(rows), pd.DataFrame(records, columns=[*COMPARISONS])
 
-    def _printed(self, claim: Claim, part: Mapping[str, Any]) -> str:
-        """Return the printed ratio of the two rows that decide, beside ours; empty for none."""
-        cells = self._trials.printed(part["comparison"])
-        if not cells or part["comparison"].relation != "beats":
-            return ""
-        first, second = (float(cell["value"]) for cell in cells)
-        ours = part["mean_worse"] / part["mean_better"]
-        printed = short(second / first, 4)
-        return f"a ratio of {short(ours, 4)}, where the printed errors have one of {printed}"
+    def _tests(self, claim: Claim) -> Tests:
+        """Return the tests of a claim, before any correction. NotRun: trials are missing."""
 
-    def _by_trials(self, case: Case) -> Finding:
-        """Return the verdict by the trials alone, with the numbers of the decisive comparison."""
+        def test(comparisons: Any) -> Case:
+            return evidence.weigh(
+                claim, evidence.parts(claim, comparisons, self._trials), self._trials
+            )
+
+        case = test(printed.separable(claim, self._trials))
+        if not claim.otherwise:
+            return Tests(case)
+        try:
+            return Tests(case, test(claim.otherwise))
+        except NotRun as reason:
+            return Tests(case, missing=f"not run: {reason}")
+
+    def _decide(self, tests: Tests, argument: str) -> Decision:
+        """Return the decision on a claim that orders rows."""
+        case, claim = tests.case, tests.case.claim
+        if summary.SIMULATED in self._statuses(case):
+            return Decision(UNTESTABLE, reasons=["run on simulated data, not on the paper's"])
+        reasons = [*self._means(case), *self._inseparable(claim)]
+        if argument:
+            return Decision(
+                REPRODUCED, reasons=[argument, f"in trials, {reasons[0]}", *reasons[1:]]
+            )
+        verdict = case.verdict
+        if not case.enough:
+            verdict = UNDECIDED
+            reasons = [f"fewer than {ENOUGH} trials order nothing", *reasons]
+        if verdict in (NOT_REPRODUCED, UNDECIDED) and claim.test.otherwise:
+            reading, other = claim.test.otherwise.reading, tests.other
+            if other is None:
+                reasons.append(f"{reading}: {tests.missing}")
+            else:
+                weakest = other.evidence[other.joint.weakest]
+                reasons.append(f"{reading}: {_means(weakest, claim)}")
+                if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
+                    return Decision(NARROWER, reading, reasons)
+        if verdict == REPRODUCED and case.enough:
+            reasons += self._printed_ratio(case)
+        return Decision(verdict, reasons=reasons)
+
+    def _means(self, case: Case) -> list[str]:
+        """Return the means of the decisive comparison in words."""
         claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
         prefix = "no clear difference: " if verdict == UNDECIDED else ""
         if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(case.evidence)}: "
-        reason = f"{prefix}{_means(part, claim)}"
-        if part.comparison.epsilon:
-            reason += f" at epsilon {part.comparison.epsilon}"
-        return {
-            **part._asdict(),
+        at = f" at epsilon {part.comparison.epsilon}" if part.comparison.epsilon else ""
+        return [f"{prefix}{_means(part, claim)}{at}"]
+
+    def _inseparable(self, claim: Claim) -> list[str]:
+        """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
+        close = " or ".join(
+            " and ".join(_name(row, claim) for row in (each.first, each.second))
+            for each in printed.inseparable(claim.comparisons, self._trials)
+        )
+        omitted = ", and are left out" if claim.test.read_off else ""
+        clause = f"by the paper's own intervals the difference of {close} may be 0{omitted}"
+        return [clause] if close else []
+
+    def _printed_ratio(self, case: Case) -> list[str]:
+        """Return a clause on the printed ratio of the two rows that decide, beside ours, if any."""
+        part = case.evidence[case.decisive]
+        if (ratio := printed.ratio(part.comparison, self._trials)) is None:
+            return []
+        ours = short(part.mean_worse / part.mean_better, 4)
+        return [f"a ratio of {ours}, where the printed errors have one of {short(ratio, 4)}"]
+
+    def _numbers(self, case: Case) -> dict[str, Any]:
+        """Return the numbers of the decisive comparison of a test."""
+        part = case.evidence[case.decisive]
+        comparison = part.comparison
+        metric = self._trials.metric(comparison.first.experiment)
+        operator = "over" if comparison.relation == "times" else "minus"
+        rows = [comparison.first, comparison.second]
+        first, second = (
+            _name(row, case.claim) for row in (rows if case.claim.larger else rows[::-1])
+        )
+        return part._asdict() | {
+            "relation": comparison.relation,
+            "epsilons": " ".join(sorted(case.parts[case.decisive].epsilons, key=float)),
             "test": f"{'paired' if part.paired else 'Welch'} t, Holm",
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
             "power": part.detectable(case.level),
             "p": case.joint.p,
             "p_corrected": case.corrected,
-            "verdict": verdict,
-            "reason": reason + intervals.remark(claim, self._trials, lambda row: _name(row, claim)),
-            "statistic": self._statistic(part, claim),
+            "statistic": f"{metric} of {first} {operator} that of {second}",
+            "data_status": " and ".join(sorted(self._statuses(case))),
         }
 
-    def _statistic(self, part: Evidence, claim: Claim) -> str:
-        """Return the effect of a comparison in words."""
-        metric = self._trials.metric(part.comparison.first.experiment)
-        operator = "over" if part.comparison.relation == "times" else "minus"
-        names = _names(part, claim)
-        first, second = names if claim.larger else names[::-1]
-        return f"{metric} of {first} {operator} that of {second}"
+    def _statuses(self, case: Case) -> set[str]:
+        return {self._trials.status(part.comparison.first.experiment) for part in case.evidence}
 
-    def _over_readings(self, claim: Claim, finding: Finding) -> Finding:
-        """Return the finding with counts of readings, and the verdict that other readings give."""
-        if len(claim.experiments) > 1 or claim.test.get("epsilons", "table") != "table":
-            return finding
+    def _readings(self, claim: Claim) -> across.Count:
+        """Return the number of readings in which a claim holds."""
+        if len(claim.experiments) > 1 or claim.test.epsilons != "table":
+            return across.Count()
         by_reading = across.read(claim.experiments[0], self._files)
         if by_reading is None:
-            return finding
-        share = across.share(
+            return across.Count()
+        return across.count(
             by_reading,
-            intervals.separable(claim, self._trials),
+            printed.separable(claim, self._trials),
             epsilon=self._trials.epsilon,
             larger=claim.larger,
             every=claim.every,
-            baselines=[
-                swap_subject(claim.comparisons, row)
-                for row in controls.baselines(claim, self._trials)
-            ],
         )
-        finding |= {"readings_holding": share.holding, "readings_total": share.total}
-        if finding["verdict"] in (NOT_REPRODUCED, UNDECIDED) and share.sure:
-            others = len(share.sure) - 1
-            more = f" and {others} more" if others else ""
-            finding |= {"verdict": NARROWER, "condition": f"{share.sure[0]}{more}"}
-        elif finding["verdict"] != REPRODUCED and share.holding:
-            but = "in none after correction for their number"
-            if remaining := share.met_by_baseline:
-                but = f"a baseline satisfies the {remaining} that remain after correction too"
-            reason = f"it holds in {share.holding} of {share.total} readings, but {but}"
-            finding |= {"reason": f"{finding['reason']}; {reason}"}
-        return finding
 
 
-def _corrected(cases: Mapping[tuple[str, bool], Case]) -> dict[tuple[str, bool], Case]:
-    """Return cases with p-value and level corrected over the tests on an experiment.
+def _corrected(tests: dict[str, Tests]) -> dict[str, Tests]:
+    """Return tests with p-value and level corrected over all tests on an experiment.
 
     Another reading of a claim is a test of its own: a verdict may rest on it.
     """
-    families = [case.claim.experiments[0] for case in cases.values()]
-    p = pd.Series([case.joint.p for case in cases.values()], dtype=float)
-    corrected = p.groupby(families).transform(holm)
+    cases = [case for each in tests.values() for case in (each.case, each.other) if case]
+    families = [case.claim.experiments[0] for case in cases]
+    p = pd.Series([case.joint.p for case in cases], dtype=float)
+    corrected = iter(
+        replace(case, corrected=each, level=LEVEL / families.count(family))
+        for case, each, family in zip(
+            cases, p.groupby(families).transform(holm), families, strict=True
+        )
+    )
     return {
-        key: replace(case, corrected=p, level=LEVEL / families.count(family))
-        for (key, case), p, family in zip(cases.items(), corrected, families, strict=True)
+        name: replace(each, case=next(corrected), other=next(corrected) if each.other else None)
+        for name, each in tests.items()
     }
 
 
-def _otherwise(claim: Claim, finding: Finding, other: Case | str | None) -> Finding:
-    """Return the finding, with another verdict if the claim holds under its other reading."""
-    if other is None or finding["verdict"] not in (NOT_REPRODUCED, UNDECIDED):
-        return finding
-    reading = claim.test["otherwise"]["reading"]
-    if isinstance(other, str):
-        return finding | {"reason": f"{finding['reason']}; {reading}: {other}"}
-    weakest = other.evidence[other.joint.weakest]
-    finding = finding | {"reason": f"{finding['reason']}; {reading}: {_means(weakest, claim)}"}
-    if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
-        finding |= {"verdict": NARROWER, "condition": reading}
-    return finding
-
-
-def _identical(claim: Claim) -> Finding:
+def _identical(claim: Claim) -> dict[str, Any]:
     """Return the verdict on rows with the same noise distribution."""
     holds = [comparison.relation == "within" for comparison in claim.comparisons]
     return {
         "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
-        "reason": "the two are identically distributed: neither is ever better",
+        "reasons": ["the two are identically distributed: neither is ever better"],
         "test": "identity",
         "evidence": "identical distributions",
     }
 
 
-def _describe(claim: Claim, finding: Finding) -> dict[str, str]:
-    """Return the text columns of a claim: the full reason, and lists of names."""
-    reason = ". ".join(filter(None, [finding["reason"], claim.note])).strip(".")
-    lists = {"shown_by": claim.shown_by, "experiments": claim.experiments}
-    return {"reason": reason} | {name: " ".join(names) for name, names in lists.items()}
+def _control(control: Control) -> dict[str, Any]:
+    """Return the columns of controls."""
+    names = ("met_by", "beaten_by", "even_with", "unit_met_by")
+    return {
+        "effect_zeros": control.effect_zeros,
+        "alike": "" if control.alike is None else str(control.alike),
+        "unit_verdict": control.unit_verdict,
+        "unit_amounts": " ".join(map(short, control.unit_amounts)),
+    } | {name: " ".join(row.mechanism for row in getattr(control, name)) for name in names}
+
+
+def _columns(claim: Claim, finding: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of a claim in the ledger."""
+    return {
+        **claim.model_dump(include={"id", "paper", "place", "claim", "note", "same_as"}),
+        **finding,
+        "claim_type": claim.kind,
+        "reasons": findings.dump(finding["reasons"]),
+        "shown_by": " ".join(claim.shown_by),
+        "experiments": " ".join(claim.experiments),
+    }
 
 
 def _name(row: Row, claim: Claim) -> str:
@@ -278,14 +302,9 @@ def _name(row: Row, claim: Claim) -> str:
     return f"{label} ({', '.join(details)})" if details else label
 
 
-def _names(part: Evidence, claim: Claim) -> tuple[str, str]:
-    """Return the names of the two rows of a comparison."""
-    return _name(part.comparison.first, claim), _name(part.comparison.second, claim)
-
-
 def _means(part: Evidence, claim: Claim) -> str:
     """Return the means of the two rows of a comparison as text."""
-    first, second = _names(part, claim)
+    first, second = (_name(row, claim) for row in (part.comparison.first, part.comparison.second))
     return f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import comparisons, inputs, summary
-from reproduction.report.claims import definitions, findings
+from reproduction.report import comparisons, findings, inputs, summary
+from reproduction.report.claims import definitions
 from reproduction.report.claims.definitions import Claim
 from reproduction.report.claims.judge import Judge
 from reproduction.report.inputs import Files, Run
@@ -51,7 +51,7 @@ def verdict(
         f"{claim.claim}",
         "",
         f"Verdict: {findings.text(row)}, judged alone",
-        f"Here: {row['reason']}",
+        f"Here: {findings.sentences(row)}",
     ]
     if pd.notna(row["effect_low"]):
         ends = " to ".join(short(row[name]) for name in ("effect_low", "effect_high"))

@@ -23,8 +23,7 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import inputs, markup
-from reproduction.report.claims import findings
+from reproduction.report import findings, inputs, markup
 from reproduction.report.inputs import Files
 from reproduction.report.page import (
     appendix,

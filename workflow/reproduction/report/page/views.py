@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,11 +9,8 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.experiments import readings
-from reproduction.report.claims.findings import GROUPS, facts, group, text, word
+from reproduction.report import findings
 from reproduction.report.tables import claims, errata
-
-#: The end of a sentence; a number after the stop belongs to an equation.
-_SENTENCE = re.compile(r"\. (?=[A-Z])")
 
 #: Rows of the ledger by the title of their group.
 Rows = dict[str, list[dict[str, Any]]]
@@ -27,15 +23,14 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     shown. Theorems, other statements and experiments are counted apart; claims that one fact
     decides count once.
     """
-    rows = claims.ledger(table).assign(word=table["verdict"].map(word))
-    rows["same_as"] = table["same_as"].fillna("")
+    rows = table.assign(word=table["verdict"].map(findings.word))
     meanings: dict[str, str] = catalogue.section("verdicts")
     order = [name for name in meanings if rows["word"].eq(name).any()]
     papers, totals = [], [1]
     groups: Rows = {}
-    rows["group"] = group(rows["claim_type"])
+    rows["group"] = findings.group(rows["claim_type"])
     for paper, of_paper in rows.groupby("paper", sort=False):
-        counts = facts(of_paper).groupby("group")["word"].value_counts()
+        counts = findings.facts(of_paper).groupby("group")["word"].value_counts()
         bars: list[dict[str, Any]] = [
             {
                 "group": title,
@@ -46,7 +41,7 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
                     if verdict in counts[name]
                 ],
             }
-            for name, title in GROUPS.items()
+            for name, title in findings.GROUPS.items()
             if name in counts
         ]
         groups[f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
@@ -71,31 +66,22 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-#: So many clauses of a reason are shown, and those that weaken the verdict, wherever they stand.
-CLAUSES = 2
-WEAKEN = ("in the unit that we suspect", "meets it too", "in direction alone")
-
 #: Kinds of rows, as the titles of their groups name them.
 KINDS = ("claims", "errata", "readings")
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     # What else decides it is printed by its command.
-    first, *_ = _SENTENCE.split(row["reason"], maxsplit=1)
-    why = "; ".join(
-        clause
-        for number, clause in enumerate(first.split("; "))
-        if number < CLAUSES or any(words in clause for words in WEAKEN)
-    )
+    why = "; ".join([findings.reasons(row)[0], *findings.weaknesses(row)])
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
         "id": row["id"],
         "anchor": f"claim-{row['id']}",
         "text": row["claim"],
         "place": ", ".join(filter(None, [row["place"], row["claim_type"], counts])),
-        "verdict": text(row),
+        "verdict": findings.text(row),
         "word": row["word"],
-        "why": why.removesuffix(".") + ".",
+        "why": f"{why}.",
         "shown_by": [name.rpartition("/")[2] for name in row["shown_by"].split()],
         "command": f"make claim ID={row['id']}",
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from reproduction.report.claims import findings
+from reproduction.report import findings
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.statistics import POWER
@@ -18,12 +18,6 @@ PAPERS = {
     "IMGM": "IMGM (Yang et al., arXiv 2104.14808)",
 }
 
-
-#: Columns of the ledger that are text.
-TEXT = (
-    *("alike", "met_by", "beaten_by", "claim", "place", "claim_type", "verdict", "condition"),
-    *("reason", "statistic", "evidence", "shown_by"),
-)
 CAPTION = (
     "Orderings are tested on differences of trials, theorems in numbers; controls are corrected "
     "together. On zeros: the effect with every record at zero, alike where it surely is over half "
@@ -35,7 +29,7 @@ CAPTION = (
 
 def build(run: Run) -> Table:
     """Return the ledger of claims by paper."""
-    frame = ledger(run["claims"])
+    frame = run["claims"]
     return Table(
         title="Claims",
         caption=CAPTION,
@@ -43,13 +37,6 @@ def build(run: Run) -> Table:
         columns=COLUMNS,
         groups=lines(frame, "paper", title=PAPERS.__getitem__),
     )
-
-
-def ledger(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the ledger of claims, with empty text where a cell is missing."""
-    counts = dict.fromkeys(("readings_holding", "readings_total"), "Int64")
-    table = claims.astype(dict.fromkeys(TEXT, object))
-    return table.fillna(dict.fromkeys(TEXT, "")).astype(counts)
 
 
 def _on_zeros(row: Mapping[str, Any]) -> str:
@@ -63,7 +50,7 @@ def _effect(row: Mapping[str, Any]) -> str:
     if pd.isna(row["effect_low"]):
         return ""
     ends = " to ".join(short(row[name]) for name in ("effect_low", "effect_high"))
-    what = "ratio" if " over that of " in row["statistic"] else "difference"
+    what = "ratio" if row["relation"] == "times" else "difference"
     return f"{what} {short(row['effect'])} ({ends})"
 
 
@@ -83,7 +70,7 @@ COLUMNS = (
     Column("Claim", lambda row: f"{row['claim']} ({row['place']})"),
     Column("Kind", "claim_type"),
     Column("Verdict", findings.text),
-    Column("Here", "reason"),
+    Column("Here", findings.sentences),
     Column("Effect", _effect),
     Column("On zeros", _on_zeros, "effect_zeros"),
     Column("Asks", lambda row: f"> {short(row['margin'])}".removesuffix("> "), "margin"),

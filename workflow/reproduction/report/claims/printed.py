@@ -1,15 +1,12 @@
-"""The intervals that a paper prints, which may not separate the rows that a claim orders."""
+"""What the paper's own printed values say of the rows that a claim compares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from reproduction.report.claims.definitions import Claim, Comparison, Row
+from reproduction.report.claims.definitions import Claim, Comparison
 from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.statistics import covers
-
-#: Columns of a printed value and of half its interval.
-VALUES = ("value", "interval")
 
 
 def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
@@ -18,7 +15,7 @@ def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
     NotRun: they separate none.
     """
-    if not claim.test.get("read_off"):
+    if not claim.test.read_off:
         return claim.comparisons
     close = inseparable(claim.comparisons, trials)
     comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
@@ -33,24 +30,18 @@ def inseparable(comparisons: Sequence[Comparison], trials: Trials) -> list[Compa
     for comparison in comparisons:
         cells = trials.printed(comparison)
         if cells and all(cell["interval"] for cell in cells):
-            (a, b), margins = ([float(cell[name]) for cell in cells] for name in VALUES)
-            if covers(a - b, *margins):
+            (a, b), widths = (
+                [float(cell[name]) for cell in cells] for name in ("value", "interval")
+            )
+            if covers(a - b, *widths):
                 close.append(comparison)
     return close
 
 
-def remark(claim: Claim, trials: Trials, name: Callable[[Row], str]) -> str:
-    """Return a clause on rows whose difference may be 0 by the paper's intervals; may be empty.
-
-    ``name`` returns the name of a row for readers.
-    """
-    close = " or ".join(
-        " and ".join(name(row) for row in (comparison.first, comparison.second))
-        for comparison in inseparable(claim.comparisons, trials)
-    )
-    omitted = ", and are left out" if claim.test.get("read_off") else ""
-    return (
-        f"; by the paper's own intervals the difference of {close} may be 0{omitted}"
-        if close
-        else ""
-    )
+def ratio(comparison: Comparison, trials: Trials) -> float | None:
+    """Return the printed ratio of the worse row to the better one; None without one, or amounts."""
+    cells = trials.printed(comparison)
+    if not cells or comparison.relation != "beats":
+        return None
+    first, second = (float(cell["value"]) for cell in cells)
+    return second / first

@@ -1,0 +1,156 @@
+"""Verdicts and kinds of claims: their words, the sentences of a claim's columns, and counts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from reproduction import catalogue
+from reproduction.report import summary
+from reproduction.report.markup import short
+
+#: Verdicts; a narrower case is one that a condition names.
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+NARROWER, UNDECIDED = "narrower", "undecided"
+UNTESTABLE = "untestable here"
+
+#: What a verdict is called where its own word is another one; a condition follows it.
+_WORDS = {NARROWER: "reproduced only under"}
+
+#: Kinds of claims that are counted by themselves; what is left is counted together.
+THEOREM, EXPERIMENT, OTHER = "theorem", "experiment", "other"
+#: Groups of claims, as the ledger counts them.
+GROUPS = {THEOREM: "theorems", OTHER: "other statements", EXPERIMENT: "claims on experiments"}
+
+#: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
+#: distance from the margin that the trials detect (see
+#: :mod:`reproduction.report.claims.evidence`). ``effect_zeros`` to ``unit_met_by`` are controls
+#: (:class:`reproduction.report.claims.controls.Control`).
+COLUMNS = (
+    *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "condition"),
+    *("epsilons", "relation", "effect", "effect_low", "effect_high", "margin", "power", "evidence"),
+    *("p", "p_corrected", "effect_zeros", "alike", "met_by", "beaten_by", "even_with"),
+    *("unit_verdict", "unit_amounts", "unit_met_by", "readings_holding", "readings_total"),
+    *("reasons", "note", "shown_by", "data_status", "experiments", "same_as"),
+)
+#: Those that are numbers, and whole ones; all others are text.
+COUNTS = ("readings_holding", "readings_total")
+NUMBERS = (
+    *("effect", "effect_low", "effect_high", "margin", "power", "p", "p_corrected", "effect_zeros"),
+    *COUNTS,
+)
+
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return claims as a frame (``COLUMNS``): text is empty where a row has none, a number NaN."""
+    table = pd.DataFrame(rows, columns=[*COLUMNS])
+    text = table.columns.difference(NUMBERS)
+    table = table.astype(dict.fromkeys(text, object)).fillna(dict.fromkeys(text, ""))
+    return table.astype(dict.fromkeys(COUNTS, "Int64"))
+
+
+def read(path: str | os.PathLike) -> pd.DataFrame:
+    """Return ``claims.csv``, as :func:`frame` has it.
+
+    Raises:
+        InputError: the file is no ledger.
+    """
+    types = {name: float if name in NUMBERS else str for name in COLUMNS}
+    table = summary.read_csv(path, types, "claims")[[*COLUMNS]]
+    return table.astype(dict.fromkeys(COUNTS, "Int64"))
+
+
+def relevant(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
+    """Return the rows of ``claims.csv`` on some experiments."""
+    if claims.empty:
+        return claims
+    names = claims["experiments"].str.split()
+    return claims[[not {*experiments}.isdisjoint(some) for some in names]]
+
+
+def group(kinds: pd.Series) -> pd.Series:
+    """Return the group of each kind of claim: theorems, experiments, or all else."""
+    return kinds.where(kinds.isin(GROUPS), OTHER)
+
+
+def controlled(claims: pd.DataFrame) -> dict[str, int]:
+    """Return how many claims come out alike without data, and in direction alone.
+
+    A claim holds in direction alone where a baseline that uses no record is better than what the
+    claim says is good.
+    """
+    beaten = claims["beaten_by"].ne("")
+    return {
+        "alike": int(claims["alike"].eq("True").sum()),
+        "direction": int((beaten & claims["verdict"].eq(REPRODUCED)).sum()),
+    }
+
+
+def facts(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return one claim per deciding fact, without claims that are the same as another one."""
+    return claims[~claims["same_as"].isin(claims["id"])]
+
+
+def word(verdict: str) -> str:
+    """Return what a verdict is called, without the condition of a narrower case."""
+    return _WORDS.get(verdict, verdict)
+
+
+def text(claim: Mapping[str, Any]) -> str:
+    """Return the verdict on a claim in words, with the condition of a narrower case."""
+    return " ".join(filter(None, [word(claim["verdict"]), claim["condition"]]))
+
+
+def dump(reasons: Sequence[str]) -> str:
+    """Return reasons as a cell of a file, a JSON list."""
+    return json.dumps([*reasons], ensure_ascii=False)
+
+
+def reasons(claim: Mapping[str, Any]) -> list[str]:
+    """Return the reasons of a verdict; the first one decides."""
+    return [str(reason) for reason in json.loads(claim["reasons"])]
+
+
+def weaknesses(claim: Mapping[str, Any]) -> list[str]:
+    """Return clauses on what weakens a verdict: another unit, and baselines without privacy."""
+    clauses = []
+    if claim["unit_verdict"]:
+        met_by = claim["unit_met_by"].split()
+        outcome = {
+            REPRODUCED: f"holds{f', as for the {_label(met_by[0])}' if met_by else ''}",
+            NOT_REPRODUCED: "fails too",
+        }.get(claim["unit_verdict"], "is open")
+        amounts = " and ".join(claim["unit_amounts"].split())
+        clauses.append(f"in the unit that we suspect ({amounts}) it {outcome}")
+    if claim["met_by"]:
+        clauses.append(f"the {_label(claim['met_by'].split()[0])} meets it too")
+    if claim["beaten_by"]:
+        better = _label(claim["beaten_by"].split()[0])
+        clauses.append(f"in direction alone: the {better} is better")
+    return clauses
+
+
+def clauses(claim: Mapping[str, Any]) -> list[str]:
+    """Return all that is said of a verdict: its reasons, and what its controls show."""
+    result = [*reasons(claim), *weaknesses(claim)]
+    if claim["even_with"]:
+        result.append(f"nor can ours be told from the {_label(claim['even_with'].split()[0])}")
+    if claim["alike"]:
+        here = "most of it" if claim["alike"] == "True" else "not clearly most of it"
+        effect = short(claim["effect_zeros"], 4)
+        result.append(f"with every record at zero the effect is {effect}, {here}")
+    return result
+
+
+def sentences(claim: Mapping[str, Any]) -> str:
+    """Return all that is said of a verdict as text, and the note of the claim."""
+    return ". ".join(filter(None, ["; ".join(clauses(claim)), claim["note"]])).strip(".")
+
+
+def _label(baseline: str) -> str:
+    """Return the name of a baseline within a sentence."""
+    return catalogue.label(baseline).lower()
