@@ -1,6 +1,11 @@
 """What `make` and `make plan` say of a run."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
+from packages import PATH
 
 from reproduction import terminal
 
@@ -81,3 +86,19 @@ def test_times_of_a_run_stand_beside_its_results_and_go_before_those_of_the_kept
     # A run that needs one rule forgets no other.
     terminal.write_seconds(run, {"figure": 3})
     assert terminal.read_seconds(run) == {"trials": 7, "figure": 3}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk here")
+@pytest.mark.parametrize("stream", ["9", ""])
+def test_what_a_full_log_cannot_take_is_on_the_terminal(stream, tmp_path):
+    """As in a rule, whose command ends in `> LOG 2>&1`."""
+    words = f"{sys.executable} -m reproduction trials zero --settings '' --data a --out b"
+    command = f"MATRIXDP_TERMINAL={stream} 9>&2 PYTHONPATH={PATH} {words} > LOG 2>&1"
+    for log in ("/dev/full", tmp_path / "log"):
+        done = subprocess.run(
+            ["bash", "-c", command.replace("LOG", str(log))], text=True, stderr=-1
+        )
+        assert done.returncode
+        shown = "no JSON object with an experiment" in done.stderr
+        assert shown == (stream == "9" and log == "/dev/full")
+    assert (tmp_path / "log").read_text().count("\n") == 1

@@ -7,13 +7,19 @@ its results, or else that of the kept run.
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+#: The variable with the number of the stream that a job's rule has for what its log cannot take.
+STREAM = "MATRIXDP_TERMINAL"
 
 #: The mean seconds of a job of each rule, in a folder of results.
 SECONDS = "job_seconds.csv"
@@ -23,6 +29,35 @@ _DIGEST = re.compile(r"'([^' ]+)(?: without [^']*)? ([0-9a-f]{12})'")
 _CHANGE = re.compile(r"Params have changed since last execution: [^:]*: before: (.*) now: (.*)")
 #: What follows from another job or says nothing of a cause.
 _FOLLOWS = re.compile(r"(Input files updated by another job|Missing output files): [^;]*")
+
+
+class LogOrTerminal(io.TextIOBase):
+    """A log, and a terminal for what cannot be written there, as on a full disk."""
+
+    def __init__(self, log: TextIO, terminal: TextIO) -> None:
+        self.log, self.terminal = log, terminal
+
+    def write(self, text: str) -> int:
+        """Write a text at once, to the log if that is possible."""
+        for stream in (self.log, self.terminal):
+            try:
+                stream.write(text)
+                stream.flush()
+                break
+            except OSError:
+                continue
+        return len(text)
+
+    def fileno(self) -> int:
+        """Return the number of the log's stream."""
+        return self.log.fileno()
+
+
+def keep_last_words() -> None:
+    """Let messages that the log cannot take go to the terminal, where a rule names its stream."""
+    if (number := os.environ.pop(STREAM, "")).isdecimal():
+        terminal = open(int(number), "w", encoding="utf-8", errors="replace")  # noqa: SIM115
+        sys.stderr = LogOrTerminal(sys.stderr, terminal)
 
 
 def read_seconds(*folders: Path) -> dict[str, float]:

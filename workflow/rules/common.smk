@@ -97,9 +97,11 @@ def near(path):
 def python(wildcards, output):
     """Return the interpreter with the packages, for the commands of this workflow alone.
 
-    As a function of the output it is not compared: the folders may be moved.
+    What the log of a job cannot take goes to the terminal, by stream 9. As a function of the output
+    this is not compared: the folders may be moved.
     """
-    return f"PYTHONPATH={shlex.quote(os.pathsep.join(map(near, PACKAGES)))} python"
+    packages = shlex.quote(os.pathsep.join(map(near, PACKAGES)))
+    return f"MATRIXDP_TERMINAL=9 9>&2 PYTHONPATH={packages} python"
 
 
 def shipped(*names):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matrixdp import commands
+from reproduction import terminal
 
 #: The help text of every verb.
 VERBS = commands.texts(sorted(Path(__file__).parent.glob("[!_]*.py")))
@@ -31,4 +32,5 @@ _SHARED = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
+    terminal.keep_last_words()
     return commands.call(words, "python -m reproduction", __name__, VERBS, _DESCRIPTION, _SHARED)
