@@ -63,7 +63,9 @@ def table(
     heavy-tailed (:func:`reproduction.report.contrasts.heavy_tailed`), all four refer to the
     median, and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
     (:func:`_same_distributions`). Baselines have no epsilon, and are compared at every one.
-    :func:`judged` explains ``p_corrected`` and ``verdict``.
+    ``mean`` and ``mean_against`` are those on the trials of the best baseline
+    (:func:`reproduction.report.contrasts.shared_mean`), as rows are drawn. :func:`judged` explains
+    ``p_corrected`` and ``verdict``.
 
     Args:
         source: trial files of one experiment, at least those behind its summary, in the order of
@@ -79,18 +81,19 @@ def table(
     compared = _pairs(results, fixed or {})
     if compared.empty:
         return pd.DataFrame(columns=COLUMNS)
-    first, second = (
-        values.loc[pd.MultiIndex.from_frame(compared[[*side]])].to_numpy()
-        for side in (ROW, [*AGAINST, "against_epsilon"])
-    )
+    sides = [
+        pd.MultiIndex.from_frame(compared[[*side]]) for side in (ROW, [*AGAINST, "against_epsilon"])
+    ]
+    first, second = (values.loc[side].to_numpy() for side in sides)
+    means = _means(results, values)
     same = _same_distributions(results, values, same_as or {})
     names = zip(compared["comparison"], compared["mechanism"], compared["against"], strict=True)
     compared = compared.assign(
         experiment=results["experiment"].iloc[0],
         metric=results["metric"].max(),
         epsilon=compared["table_epsilon"],
-        mean=contrasts.estimate(first).value,
-        mean_against=contrasts.estimate(second).value,
+        mean=means.loc[sides[0]].to_numpy(),
+        mean_against=means.loc[sides[1]].to_numpy(),
         same_distribution=[kind == PAIR and frozenset(pair) in same for kind, *pair in names],
     ).join(contrasts.test(first - second))
     judgement = judged(compared, [*rows["mechanism"].unique()])
@@ -110,6 +113,15 @@ def report_trials(
     rows = summary.read_rows(source, same_as)
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
     return rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
+
+
+def _means(results: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
+    """Return the mean of each row of ``values``, as it would be over all trials of the baseline."""
+    baseline = summary.best_free_baseline(results)
+    if not baseline:
+        return values.mean(axis=1)
+    level = values.loc[(baseline, "", "", "")].to_numpy()
+    return pd.Series(contrasts.shared_mean(values.to_numpy(), level).value, values.index)
 
 
 def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:

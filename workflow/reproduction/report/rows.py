@@ -144,6 +144,15 @@ def _searched(rows: pd.DataFrame, noise: pd.DataFrame | None, epsilon: float) ->
     return rows.assign(noise_factor=factors.where(at))
 
 
+def on_shared_trials(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose ``mean`` and ``ci95`` are those on shared trials, as far as they have them.
+
+    Means over different trials have no order: whoever draws or ranks rows takes these.
+    """
+    means = {name: rows[f"shared_{name}"].fillna(rows[name]) for name in ("mean", "ci95")}
+    return rows.assign(**means)
+
+
 def write(experiment: str, run: Mapping[str, Any], out: str | os.PathLike, **options: Any) -> None:
     """Write :func:`table` to the CSV ``out``; ``options`` are those of that function."""
     text = table(experiment, run, **options).to_csv(index=False, lineterminator="\n")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, markup, summary
+from reproduction.report.rows import on_shared_trials
 from reproduction.trials import SKIPPED
 
 #: Columns of text, which are empty where a row has none.
@@ -28,9 +29,10 @@ def cells(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return rows of the default reading (``COLUMNS`` and further ``columns``), in order.
 
     ``role`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
-    make no sense are left out. ``rows`` are those of :mod:`reproduction.report.rows`.
+    make no sense are left out. ``rows`` are those of :mod:`reproduction.report.rows`, and their
+    means are on shared trials (:func:`reproduction.report.rows.on_shared_trials`).
     """
-    rows = rows[rows["reading"].eq(summary.DEFAULT)]
+    rows = on_shared_trials(rows[rows["reading"].eq(summary.DEFAULT)])
     rows = rows[rows["outcome"].ne(SKIPPED)]
     baseline = rows["mechanism"].isin(catalogue.BASELINES)
     rows = rows.assign(role=baseline.map({True: "level", False: "mechanism"}))

@@ -10,6 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, summary
 from reproduction.report.page.run import Run, trials
+from reproduction.report.rows import on_shared_trials
 
 #: A standard private training, which a card shows where the advice names none.
 STANDARD = "pld_gaussian"
@@ -162,5 +163,6 @@ def paper_values(
 def _means(table: pd.DataFrame, run: Run) -> dict[str, float]:
     """Return the means of the baselines and of those at the tables' epsilon."""
     rows = table[run.at_epsilon(table) | table["mechanism"].isin(catalogue.BASELINES)]
+    rows = on_shared_trials(rows)
     means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}
