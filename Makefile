@@ -13,17 +13,18 @@ export PYTHONPATH := $(CURDIR)/src:$(CURDIR)/workflow
 # What becomes of the host's variables, and why: see workflow/reproduction/environment.py.
 unexport PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_PREFIX PIP_CONSTRAINT PIP_NO_DEPS
 unexport UV_CONSTRAINT UV_OVERRIDE
-export HOME ?= $(CURDIR)/.snakemake
+# In a HOME that is none or cannot be written Snakemake keeps nothing.
+ifneq ($(shell [ "$${HOME:-/}" != / ] && [ -w "$$HOME/." ] && echo yes),yes)
+export HOME := $(CURDIR)/.snakemake
+endif
 export USER ?= nobody
 
-# Jobs together get no more memory than the machine or the container has. A run says in one line how
-# far it is, and what is wrong (workflow/snakemake_logger_plugin_lines); a dry run all that Snakemake does.
-MEMORY = $(shell { awk '/^MemTotal/ {print int($$2 / 1024)}' /proc/meminfo; \
-    awk '$$1 + 0 > 0 {print int($$1 / 1048576)}' /sys/fs/cgroup/memory.max; } 2>/dev/null | sort -n)
+# A run says in one line how far it is, and what is wrong (workflow/snakemake_logger_plugin_lines); a dry
+# run all that Snakemake does.
 DRY = $(filter -n --dry-run --dryrun,$(ARGS))
 LINES = $(if $(DRY),,--logger lines --quiet host)
 snakemake = $(if $(ARGS),,sed -n 's/^$@:.*$(HELP) /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
-    $(if $(MEMORY),--resources mem_mb=$(firstword $(MEMORY))) $(LINES) --show-failed-logs
+    $(LINES) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: all quick mnist images plan claim verify reference kept-page kept-article texts check-figures docs test

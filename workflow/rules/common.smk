@@ -11,12 +11,15 @@ from snakemake.exceptions import WorkflowError
 
 WORKFLOW = os.path.dirname(str(workflow.current_basedir))
 PROJECT = os.path.dirname(WORKFLOW)
+if {*"{}"} & {*PROJECT}:
+    sys.exit(f"{PROJECT} has braces, which Snakemake takes for wildcards; rename the folder")
 # The library, and the study that uses it.
 PACKAGES = [f"{PROJECT}/src", WORKFLOW]
 sys.path[:0] = PACKAGES
 
 try:
     from reproduction import catalogue, config as configuration, discovery, imports, job_settings
+    from reproduction import machine
     from matrixdp.checks import InputError
     from reproduction.experiments import readings
     from reproduction.trials import BASELINES, PANELS
@@ -43,6 +46,11 @@ except InputError as error:
 if os.path.dirname(shutil.which("python") or "") != os.path.dirname(sys.executable):
     folders = [os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)]
     os.environ.update(PATH=os.pathsep.join(folders))
+
+# Jobs together get no more memory than the machine or the container has, unless a profile or
+# `--resources mem_mb=...` says how much that is.
+if "mem_mb" not in workflow.global_resources and (megabytes := machine.memory()):
+    workflow.register_resource("mem_mb", megabytes)
 
 EXPERIMENTS, TRAININGS = config["experiments"], config["training"]
 RUNS = [*EXPERIMENTS, *TRAININGS]

@@ -19,6 +19,9 @@ from reproduction import terminal
 
 KEPT = Path("results/reference")
 
+#: What to do about the lock of a run that was killed, also with its terminal.
+UNLOCK = "If no other run is going on here, say `.venv/bin/snakemake --unlock` and start again."
+
 #: Seconds from line to line, on a terminal and elsewhere.
 ON_TERMINAL, IN_FILE = 1, 60
 
@@ -63,7 +66,10 @@ class LogHandler(LogHandlerBase):
                 self._write(record.getMessage(), lasting=True)
         elif record.levelno >= logging.WARNING or record.getMessage().startswith("Nothing to be"):
             self.progress.running.pop(getattr(record, "jobid", None), None)
-            self._write(self.format(record), lasting=True)
+            text = self.format(record)
+            self._write(text, lasting=True)
+            if "--unlock" in text:
+                self._write(UNLOCK, lasting=True)
 
     def close(self) -> None:
         """Show the plan, or that the last job has ended, and keep how long the jobs took."""

@@ -55,6 +55,11 @@ def test_a_file_in_the_place_of_the_results(fresh):
     assert_refused(outcome, "results is a file, where the folder of all results goes;", noise=2)
 
 
+def test_a_folder_of_a_name_with_braces(unrun, tmp_path):
+    project = unrun.copy(tmp_path / "run {1}")
+    assert_refused(project.snakemake("table5"), "run {1} has braces", noise=2)
+
+
 def test_the_log_of_a_failed_job_is_shown(again, tmp_path):
     (again.folder / "results" / "data" / "movement" / "matrix.npy").write_bytes(b"damaged")
     setting = overlay(tmp_path, experiment_defaults={"trials": 7})
