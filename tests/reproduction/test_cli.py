@@ -164,7 +164,7 @@ def test_from_trials_to_a_table(call, trials, results):
     join = ["rows", *places, *made, printed, "--settings", job_settings.text(joined)]
     made_from = [rows_file, printed, results / "settings.yaml"]
     of_regression = ["--experiment", "regression"]
-    table3 = ["table", "comparison", *made_from, *of_regression, "--out"]
+    table3 = ["table", "paper_table", *made_from, *of_regression, "--out"]
     table3 += [results / "tables/table3.csv"]
     for verb in ([*words, job(*digests)], [*join, "--out", rows_file], table3):
         outcome = call(*verb)
@@ -177,11 +177,11 @@ def test_from_trials_to_a_table(call, trials, results):
         (made_from[:-1], f"{rows_file} has no settings.yaml beside it; name that of the run too"),
     ):
         assert_refused(
-            call("table", "comparison", *files, *of_regression, "--out", nowhere), sentence
+            call("table", "paper_table", *files, *of_regression, "--out", nowhere), sentence
         )
     for recipe, sentence in (
-        ("comparision", "did you mean 'comparison'?"),
-        ("comparison", "comparison is of --experiment, and not of none"),
+        ("paper_tabel", "did you mean 'paper_table'?"),
+        ("paper_table", "paper_table is of --experiment, and not of none"),
     ):
         assert_refused(call("table", recipe, *made_from, "--out", nowhere), sentence)
     assert not nowhere.parent.exists()

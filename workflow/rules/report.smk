@@ -82,7 +82,7 @@ TABLES, FIGURES = (
     for each in (TABLES, FIGURES)
 )
 TABLES |= {
-    IN_PRINT.get(run, run): ("comparison", [*rows_of(run), *published(run)], run) for run in SWEPT
+    IN_PRINT.get(run, run): ("paper_table", [*rows_of(run), *published(run)], run) for run in SWEPT
 }
 TABLES |= {f"imgm_{run}": ("training", rows_of(run), run) for run in TRAININGS}
 # One mechanism against each other row, which nobody makes by default.

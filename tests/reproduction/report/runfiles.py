@@ -96,7 +96,7 @@ def recipe(name: str) -> tuple[str, dict[str, str]]:
         return "curves", {"experiment": run}
     if stem.startswith("imgm_"):
         return "training", {"experiment": stem.removeprefix("imgm_")}
-    return "comparison", {"experiment": IN_PRINT.get(stem, stem)}
+    return "paper_table", {"experiment": IN_PRINT.get(stem, stem)}
 
 
 def needed(name: str) -> list[str]:

@@ -40,10 +40,10 @@ def test_settings_alone_show_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("recipe", "words", "message"),
     [
-        ("comparision", {}, "table is 'comparision'; did you mean 'comparison'"),
+        ("paper_tabel", {}, "table is 'paper_tabel'; did you mean 'paper_table'"),
         ("base", {}, "table is 'base'; it must be one of"),
         ("claims", {"experiment": "first_pc"}, "claims is of neither experiment nor mechanism"),
-        ("comparison", {}, "comparison is of --experiment, and not of none"),
+        ("paper_table", {}, "paper_table is of --experiment, and not of none"),
         ("against_each", {"experiment": "first_pc"}, "is of --experiment and --mechanism, and not"),
         ("against_each", ("first_pc", "laplac"), "did you mean 'laplace'"),
         ("against_each", ("first_pc", "nonprivate"), "must be one of"),

@@ -11,7 +11,7 @@ def run(
     """Run the verb.
 
     Args:
-        table: its recipe, such as audit or comparison, a file of report/tables
+        table: its recipe, such as audit or paper_table, a file of report/tables
         files: what it is made from, settings.yaml of the run among them
         experiment: the one that it is of, if it is of one
         mechanism: the one that it holds against each other row, if it does

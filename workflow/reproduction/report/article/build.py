@@ -23,7 +23,7 @@ from reproduction.report import findings, inputs, markup, numbers
 from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.sheet import Cell, Sheet
-from reproduction.report.tables.comparison import BEYOND
+from reproduction.report.tables.paper_table import BEYOND
 from reproduction.report.tables.training import OF_CODE
 
 SOURCE = Path(__file__).parents[3] / "article"

@@ -16,7 +16,7 @@ def build(recipe: str, of_run: Files, **words: str) -> Table:
     """Return a table of a run, with the mark of its data.
 
     Args:
-        recipe: such as ``audit``, ``comparison`` or ``against_each``, a file of this package.
+        recipe: such as ``audit``, ``paper_table`` or ``against_each``, a file of this package.
         of_run: files of the run by name.
         words: what it is of: ``experiment``, and ``mechanism`` for one against each other row.
 

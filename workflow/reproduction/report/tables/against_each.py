@@ -18,7 +18,7 @@ from reproduction.report.comparisons import AGAINST, EVEN, ROW
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.sheet import Cell
-from reproduction.report.tables import comparison
+from reproduction.report.tables import paper_table
 from reproduction.report.tables.base import Column, Table, lines
 
 #: What a row has of the mechanism that it stands for: ``against``, or the one that is compared.
@@ -142,7 +142,7 @@ def columns(rows: pd.DataFrame, perturbation: str) -> list[Column]:
         Column("95 % interval", lambda row: scaled(row, "low", "high"), "low"),
         Column("Corrected p", lambda row: short(row["p_corrected"], 2), "p_corrected"),
         Column("Verdict", _verdict),
-        Column("Delivered epsilon", comparison.privacy, "epsilon_delivered"),
+        Column("Delivered epsilon", paper_table.privacy, "epsilon_delivered"),
         Column("delta", "delta", "delta"),
     ]
     # Schemes of training have no audit.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report.inputs import Run
-from reproduction.report.tables import comparison
+from reproduction.report.tables import paper_table
 from reproduction.report.tables.base import Table, lines
 
 #: Rows on all features beside those on two: those that the paper compares with, and ours.
@@ -20,11 +20,11 @@ def build(run: Run) -> Table:
     # Section 10.2 is experiment I on fewer features: metric, unit and conjecture are the same.
     about, settings = catalogue.experiment("regression"), run.settings
     on_all, printed = run["rows/regression"], run["published/table3"]
-    level = comparison.base(on_all, printed, settings["reading"])
+    level = paper_table.base(on_all, printed, settings["reading"])
     results, published = run["rows/section10_2"], run["published/section10_2"]
-    shared, two = comparison.compare(about, results, published, settings, level)
+    shared, two = paper_table.compare(about, results, published, settings, level)
     on_all, printed = (rows[rows["mechanism"].isin(ON_ALL)] for rows in (on_all, printed))
-    _, every = comparison.compare(about, on_all, printed, settings, level)
+    _, every = paper_table.compare(about, on_all, printed, settings, level)
     two.insert(0, "features", TWO)
     every.insert(0, "features", ALL)
     rows = pd.concat([two, every], ignore_index=True)
@@ -34,9 +34,9 @@ def build(run: Run) -> Table:
         caption=(
             "Regression on two features alone, and on all features with directional noise: means "
             "± half of the 95 % confidence interval. Each experiment draws its own splits. "
-            f"{comparison.ratios(shared, rows, 'on all features (Table 3)')}"
+            f"{paper_table.ratios(shared, rows, 'on all features (Table 3)')}"
         ),
-        frame=rows[["features", *comparison.COLUMNS]],
-        columns=comparison.columns(shared, rows),
+        frame=rows[["features", *paper_table.COLUMNS]],
+        columns=paper_table.columns(shared, rows),
         groups=lines(rows, rows["features"].str.capitalize()),
     )

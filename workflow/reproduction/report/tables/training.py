@@ -19,7 +19,7 @@ from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import result, short, span
 from reproduction.report.sheet import Cell
-from reproduction.report.tables import comparison
+from reproduction.report.tables import paper_table
 from reproduction.report.tables.base import Column, Table, lines
 
 #: Titles of baselines, and of rows whose scheme has no entry.
@@ -87,7 +87,7 @@ def _rows(results: pd.DataFrame, perturbation: str) -> pd.DataFrame:
     names = results["mechanism"]
     described = pd.DataFrame([vars(words.get(name, _words(name))) for name in names], results.index)
     rows = results.drop(columns="note").join(described.rename(columns={"note": "remark"}))
-    outcomes = rows["against_baseline"].replace(comparisons.EVEN, comparison.AT_BASELINE)
+    outcomes = rows["against_baseline"].replace(comparisons.EVEN, paper_table.AT_BASELINE)
     rows = rows.assign(scheme=names, note=results["note"], group=names.map(titles))
     rows = rows.assign(against_baseline=outcomes)
     rows["verdict"] = [_verdict(row) for row in rows.to_dict("records")]
@@ -195,7 +195,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
     if row["scheme"] in catalogue.BASELINES:
         return ""
     if np.isnan(row["mean"]):
-        return str(row["outcome"] or comparison.NOT_RUN)
+        return str(row["outcome"] or paper_table.NOT_RUN)
     if statistics.exceeds(row["epsilon_delivered"], row["epsilon"]):
         return NOT_PRIVATE
     return PRIVATE if row["status"] == NOT_PRIVATE else str(row["status"])
