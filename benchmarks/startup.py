@@ -31,7 +31,7 @@ KINDS = {
     "data": "import reproduction.data.store",
     "trials": STUDY,
     "readings": STUDY,
-    "training": "from reproduction.experiments import training; training.find('adult')",
+    "training": "from reproduction.experiments import training; training.find_training('adult')",
     "features": "import reproduction.experiments.training.extractor",
     "audit": "import reproduction.auditing.experiment",
     "theory": "import reproduction.theory",

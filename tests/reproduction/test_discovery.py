@@ -40,18 +40,18 @@ def test_schemes_are_those_of_their_kind(training):
 
 def test_trainings_and_extractors_are_read_without_jax():
     training = importlib.import_module(f"{experiments.__name__}.training")
-    assert all(training.find(name).lot for name in discovery.trainings())
+    assert all(training.find_training(name).lot for name in discovery.trainings())
     for name in discovery.extractors():
-        network = training.find(name, "EXTRACTORS")
+        network = training.find_training(name, "EXTRACTORS")
         assert type(network).__module__.endswith(discovery.extractors()[name].file.stem)
     with pytest.raises(InputError, match="experiment is 'imbd'; did you mean 'imdb'"):
-        training.find("imbd")
+        training.find_training("imbd")
 
 
 def test_one_entry_is_looked_up_or_named():
-    assert discovery.find(mechanisms, "MECHANISMS", mechanism="laplace")
+    assert discovery.find_entry(mechanisms, "MECHANISMS", mechanism="laplace")
     with pytest.raises(InputError, match="mechanism is 'laplac'; did you mean 'laplace'"):
-        discovery.find(mechanisms, "MECHANISMS", mechanism="laplac")
+        discovery.find_entry(mechanisms, "MECHANISMS", mechanism="laplac")
 
 
 @pytest.mark.parametrize(

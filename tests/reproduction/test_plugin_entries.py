@@ -46,7 +46,7 @@ def test_a_mechanism_of_another_package_is_one_of_all_and_is_not_imported_for_it
 
 def test_its_entry_makes_the_mechanism(site):
     install(site, MODULES, POINTS)
-    made = mechanisms.find("calm").build()
+    made = mechanisms.find_mechanism("calm").build()
     assert type(made).__module__ == "matrix_noise.calm"
     query = mdp.MeanQuery(mdp.Box((0,), (1,)), 10)
     assert np.isclose(made.calibrate(query, epsilon=1, delta=0).epsilon, 1)
@@ -73,7 +73,7 @@ def test_its_entry_makes_the_mechanism(site):
 def test_what_a_broken_package_raises_becomes_one_sentence(site, modules, points, message):
     install(site, {"matrix_noise/__init__.py": "", **modules}, points)
     with pytest.raises(InputError, match=message) as error:
-        mechanisms.find("calm")
+        mechanisms.find_mechanism("calm")
     assert "\n" not in str(error.value)
 
 

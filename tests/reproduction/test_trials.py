@@ -16,14 +16,14 @@ ROWS = [
 
 @pytest.mark.parametrize("rows", [ROWS[:1], ROWS, [*ROWS, {"note": "no trial"}], ROWS[1:2]])
 def test_a_file_is_the_one_that_pandas_would_write(rows, tmp_path):
-    trials.write(rows, tmp_path / "rows.csv.gz")
+    trials.write_trials(rows, tmp_path / "rows.csv.gz")
     text = rowframes.frame(rows).to_csv(index=False, lineterminator="\n")
     assert gzip.decompress((tmp_path / "rows.csv.gz").read_bytes()).decode() == text
 
 
 def test_the_same_rows_are_the_same_bytes_and_a_part_of_the_columns_is_plain_csv(tmp_path):
     for name in ("a.csv.gz", "b.csv.gz"):
-        trials.write(ROWS[:2], tmp_path / name)
+        trials.write_trials(ROWS[:2], tmp_path / name)
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
     trials.write_csv(ROWS[:2], ("experiment", "trial"), tmp_path / "c.csv")
     assert (tmp_path / "c.csv").read_text() == "experiment,trial\ne,0\ne,1\ne,2\ne,7\n"

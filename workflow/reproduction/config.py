@@ -291,7 +291,7 @@ def _complete(resolved: dict[str, Any]) -> None:
     resolved["datasets"] = {
         name: _of_csv(name, entry) for name, entry in resolved["datasets"].items()
     }
-    resolved["reading"] = readings.find(resolved["reading"]).name
+    resolved["reading"] = readings.find_reading(resolved["reading"]).name
     if resolved["reading"] != DEFAULT and resolved["pathvars"]["results"] == "results":
         raise InputError(
             f"reading is {resolved['reading']}, and its results need a folder of their own; "

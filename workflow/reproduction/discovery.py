@@ -65,10 +65,12 @@ class FileEntry:
 
 def collect(package: ModuleType, table: str) -> dict[str, Any]:
     """Return the merged dictionaries called ``table`` of all modules of ``package``."""
-    return {name: find(package, table, name=name) for name in entries(package.__path__[0], table)}
+    return {
+        name: find_entry(package, table, name=name) for name in entries(package.__path__[0], table)
+    }
 
 
-def find(package: ModuleType, table: str, /, **argument: str) -> Any:
+def find_entry(package: ModuleType, table: str, /, **argument: str) -> Any:
     """Return one entry of the dictionaries called ``table``, importing only its file.
 
     Args:

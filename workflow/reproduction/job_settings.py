@@ -170,7 +170,7 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     return job | _chosen(entry, "dataset", "extractor_epochs", "records")
 
 
-def untuned(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
+def public_configurations(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:
     """Return each mechanism's configuration with the untuned value, such as ``tau=0.75``.
 
     Its value is that of the key ``<axis>_untuned``. A grid without this key has none, or with
@@ -195,9 +195,9 @@ def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     job = _at_table_epsilon(settings, experiment, *names)
     job |= {"mechanisms": names, "trials": count}
     # The untuned value, so that readings do not choose it again.
-    for entry in map(discovery.mechanisms().get, names):
-        if entry and entry.untuned in settings:
-            job["grids"][entry.values] = [settings[entry.untuned]]
+    for mechanism in map(discovery.mechanisms().get, names):
+        if mechanism and mechanism.untuned in settings:
+            job["grids"][mechanism.values] = [settings[mechanism.untuned]]
     directions = list(job.get("directions", {}).items())[:1]
     return job | ({"directions": dict(directions)} if "directions" in job else {})
 
@@ -234,7 +234,7 @@ def summary(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     part = training if experiment in settings["training"] else trials
     names = rows(settings, experiment)
     releases = experiment in settings["experiments"]
-    configurations = untuned(settings, middle=True) if releases else {}
+    configurations = public_configurations(settings, middle=True) if releases else {}
     return {
         "experiment": experiment,
         "digests": [

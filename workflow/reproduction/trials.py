@@ -80,7 +80,7 @@ def assigned(rows: Rows, **values: object) -> Rows:
     return [{**block, **values} for block in rows]
 
 
-def write(rows: Rows, path: str | os.PathLike) -> None:
+def write_trials(rows: Rows, path: str | os.PathLike) -> None:
     """Write trial rows as gzipped CSV; equal rows give equal bytes."""
     with (
         files.replacing(path) as temporary,

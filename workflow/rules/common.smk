@@ -65,7 +65,7 @@ SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 # The tables that the papers print of them.
 IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
 # Another reading changes the tables of the experiments on releases, and nothing else.
-READING = readings.find(config["reading"])
+READING = readings.find_reading(config["reading"])
 OTHER_READING = READING.name != readings.DEFAULT
 # Whether the run has claims and theory, and whether all of the papers that no overlay runs.
 ON_PAPERS = job_settings.on_papers(config)

@@ -147,7 +147,7 @@ class Generous(Gaussian):
 )
 def test_a_mechanism_that_fails_is_a_row_and_no_pass(mechanism, verdict, word, monkeypatch):
     monkeypatch.setattr(discovery, "mechanisms", lambda: {"mine": None})
-    monkeypatch.setattr(study, "find", lambda _: MechanismEntry(lambda: mechanism))
+    monkeypatch.setattr(study, "find_mechanism", lambda _: MechanismEntry(lambda: mechanism))
     settings = Settings(experiment="mine", seed=1, trials=1, epsilons=("1",), delta=0.01)
     (row,) = experiment.run("mine", {"identity": RECORDS}, settings, LIMITS)
     assert row["verdict"].startswith(verdict)

@@ -42,7 +42,7 @@ def verdict(case, wrong):
         experiment="wrong", seed=1, trials=1, epsilons=(f"{case.epsilon:g}",), delta=case.delta
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "find", lambda _: MechanismEntry(lambda: mechanism))
+        patch.setattr(study, "find_mechanism", lambda _: MechanismEntry(lambda: mechanism))
         try:
             (row,) = experiment.run(case.name, {case.query.name: case.query}, settings, LIMITS)
         except InputError as error:

@@ -3,12 +3,12 @@ import re
 import pytest
 
 from reproduction.data import datasets
-from reproduction.data.datasets import find
+from reproduction.data.datasets import find_dataset
 
 
 @pytest.mark.parametrize("name", datasets.entries())
 def test_every_data_set_can_be_had_and_cited(name):
-    spec = find(name)
+    spec = find_dataset(name)
     packed = [file for file in spec.files if re.search(r"\.zip$|\.tar\.", file)]
     assert bool(spec.members) == bool(packed), "archives need members, and nothing else does"
     assert all(file.urls for file in spec.files.values()) or not spec.publisher
@@ -26,5 +26,5 @@ STATED = {
 
 
 def test_large_files_have_the_checksums_that_others_state():
-    files = [find(name).files for name in ("imdb", "cifar10", "svhn")]
+    files = [find_dataset(name).files for name in ("imdb", "cifar10", "svhn")]
     assert {name: file.sha256 for each in files for name, file in each.items()} == STATED

@@ -113,9 +113,9 @@ def test_the_files_are_had_as_their_publisher_packs_them(name, tmp_path):
     for key, data in packed.items():
         (tmp_path / key).write_bytes(data)
     content = packed if name == "cifar10" else MEMBERS[name]
-    files = {key: File(sha256=sha256(content[key])) for key in datasets.find(name).files}
+    files = {key: File(sha256=sha256(content[key])) for key in datasets.find_dataset(name).files}
     fields = {"files": files, "shape": [*SHAPES[name]], "sha256": None}
-    spec = datasets.find(name).model_copy(update=fields)
+    spec = datasets.find_dataset(name).model_copy(update=fields)
     records, origin = store.original(spec, tmp_path / "new", tmp_path)
     assert records.shape == SHAPES[name]
     assert {each["file"] for each in origin["files"]} == {*packed}
@@ -141,7 +141,7 @@ def test_readers_refuse_other_content(name, data, reason):
 
 
 def test_a_set_without_a_stand_in_says_why_it_cannot_be_had(nowhere, tmp_path, monkeypatch, capfd):
-    spec = datasets.find("svhn").model_copy(deep=True)
+    spec = datasets.find_dataset("svhn").model_copy(deep=True)
     for name, file in spec.files.items():
         file.urls = [f"{nowhere}/{name}"]
     monkeypatch.setattr(datasets, "specs", lambda: {"svhn": spec})
@@ -165,10 +165,10 @@ def copied(**changed):
 def put_copy(folder, monkeypatch, name="cifar10_jpeg", **changed):
     """Put a small lossy copy into a mirror, as the data set of this name."""
     content = tarred("xz", **copied(**changed))
-    (file,) = datasets.find("cifar10_jpeg").files
+    (file,) = datasets.find_dataset("cifar10_jpeg").files
     (folder / file).write_bytes(content)
     fields = {"files": {file: File(sha256=sha256(content))}, "shape": [20, 3072]}
-    spec = datasets.find("cifar10_jpeg").model_copy(update=fields)
+    spec = datasets.find_dataset("cifar10_jpeg").model_copy(update=fields)
     monkeypatch.setattr(datasets, "specs", lambda: {name: spec})
 
 
@@ -189,7 +189,7 @@ def test_a_lossy_copy_is_marked(tmp_path, monkeypatch):
 
 def test_a_lossy_copy_is_never_the_original(tmp_path, monkeypatch):
     """Neither its file, which the mirror has instead, nor its file under the original's name."""
-    original = datasets.find("cifar10")
+    original = datasets.find_dataset("cifar10")
     (file,) = original.files
     put_copy(tmp_path, monkeypatch)
     monkeypatch.setattr(datasets, "specs", lambda: {"cifar10": original})

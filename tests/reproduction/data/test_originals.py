@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 @functools.cache
 def original(name):
     """Return the members of a data set, and the records that its reader makes of them."""
-    spec = datasets.find(name)
+    spec = datasets.find_dataset(name)
     return download.fetch(spec, "unused", MIRROR, functools.partial(store.decode, spec))
 
 
@@ -36,7 +36,7 @@ def arrays(name):
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
     for name in MATRICES:
-        for scaling in datasets.find(name).scalings:
+        for scaling in datasets.find_dataset(name).scalings:
             prepare = {"source": "original", "mirror": MIRROR, "scaling": scaling}
             store.prepare(name, out=folder / name, **prepare)
     return folder
@@ -102,7 +102,7 @@ AT_NIGHT = [pytest.param("imdb", marks=pytest.mark.nightly)]
 
 @pytest.mark.parametrize("name", ["adult", "cora", "mnist", *AT_NIGHT])
 def test_a_stand_in_has_the_arrays_and_the_classes_of_the_original_and_other_records(name):
-    spec = datasets.find(name)
+    spec = datasets.find_dataset(name)
     made = simulate.simulate(spec, np.random.default_rng(1))
     assert made.shape == tuple(spec.shape)
     assert content_sha256(made) != spec.sha256 == content_sha256(original(name).records)

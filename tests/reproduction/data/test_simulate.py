@@ -50,7 +50,7 @@ LEARNING = {
 
 @functools.cache
 def made(name, seed=1):
-    return simulate.simulate(datasets.find(name), np.random.default_rng(seed))
+    return simulate.simulate(datasets.find_dataset(name), np.random.default_rng(seed))
 
 
 def arrays(name, seed=1):
@@ -73,7 +73,7 @@ def test_a_learning_set_has_the_arrays_of_the_original_and_can_be_learnt(name):
 @pytest.mark.parametrize("name", [name for name in SETS if name not in LEARNING])
 def test_a_matrix_has_columns_that_differ_and_a_few_strong_components(name):
     records = made(name)
-    assert [*records.shape] == datasets.find(name).shape
+    assert [*records.shape] == datasets.find_dataset(name).shape
     assert (np.abs(records) <= 1).all()
     assert np.ptp(records, axis=0).min() > 0.5
     values = np.linalg.eigvalsh(np.cov(records.T))[::-1]
@@ -83,14 +83,14 @@ def test_a_matrix_has_columns_that_differ_and_a_few_strong_components(name):
 def test_a_matrix_fills_the_bounds_that_its_scaling_states():
     way = {"method": "bounds", "lower": [10.0] * 6, "upper": [30.0] * 6, "middle": [20.0] * 6}
     stated = datasets.Scaling(**way)
-    spec = datasets.find("liver").model_copy(update={"scalings": {"default": stated}})
+    spec = datasets.find_dataset("liver").model_copy(update={"scalings": {"default": stated}})
     records = simulate.simulate(spec, np.random.default_rng(1))
     assert 10 <= records.min() < 15 < 25 < records.max() <= 30
 
 
 @pytest.mark.parametrize("name", [*(name for name in SETS if name != "mnist")])
 def test_the_stream_decides(name):
-    again = simulate.simulate(datasets.find(name), np.random.default_rng(1))
+    again = simulate.simulate(datasets.find_dataset(name), np.random.default_rng(1))
     again = again.arrays if name in LEARNING else {"records": again}
     for key, values in arrays(name).items():
         np.testing.assert_allclose(values, again[key], atol=1)

@@ -15,7 +15,7 @@ from reproduction.experiments.readings import (
     Reading,
     acting,
     adjusted,
-    find,
+    find_reading,
     parameters,
     questions,
     variations,
@@ -72,8 +72,8 @@ THINGS = [*built().values(), REGRESSION, FirstComponent(), AllComponents()]
     ],
 )
 def test_a_reading_has_one_name(given, name):
-    assert find(given).name == name
-    assert find(find(given).name) == find(given)
+    assert find_reading(given).name == name
+    assert find_reading(find_reading(given).name) == find_reading(given)
 
 
 # The catalogue
@@ -107,10 +107,10 @@ def test_every_knob_acts_somewhere_and_its_first_value_is_what_runs_by_default(q
 
 def test_shipped_names_are_valid_and_the_default_changes_nothing():
     named = yaml.safe_load(readings.CATALOGUE.read_text())["readings"]
-    assert find("default").choices == {}
-    assert len({find(name).name for name in named}) == len(named)
+    assert find_reading("default").choices == {}
+    assert len({find_reading(name).name for name in named}) == len(named)
     for thing in THINGS:
-        assert adjusted(thing, find("default").parameters) is thing
+        assert adjusted(thing, find_reading("default").parameters) is thing
 
 
 # What questions change
@@ -217,7 +217,7 @@ def test_a_sweep_is_what_each_reading_gives_alone_and_the_default_is_the_plain_r
     again = sweep(REGRESSION, mechanism, {"default": data}, SETTINGS)
     pd.testing.assert_frame_equal(table, again, rtol=1e-9)
     for name in names[:: max(1, len(names) // 6)]:
-        reading = find(name)
+        reading = find_reading(name)
         own = replace(
             SETTINGS,
             adjacency=reading.adjacency("replace"),
@@ -295,7 +295,7 @@ def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
     out = tmp_path / "regression.csv"
     rows = [sweep(REGRESSION, n, {"default": data}, SETTINGS) for n in ("jl_2012", "jl_exact")]
     pd.concat(rows).to_csv(results.trials_of(out), index=False)
-    results.write([results.trials_of(out)], out)
+    results.write_readings([results.trials_of(out)], out)
     files = {
         "readings/regression": out,
         "readings/regression_trials.csv.gz": results.trials_of(out),

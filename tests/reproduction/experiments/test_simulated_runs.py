@@ -63,7 +63,9 @@ def test_every_training_runs_and_is_marked(experiment, prepared, tmp_path):
     path = prepared(entry["dataset"])
     if "extractor_epochs" in entry:
         job = job_settings.extraction(settings, experiment)
-        extractor.write(job_settings.read(job_settings.text(job)), path, tmp_path / "features.npz")
+        extractor.write_features(
+            job_settings.read(job_settings.text(job)), path, tmp_path / "features.npz"
+        )
         path = tmp_path / "features.npz"
     job = job_settings.training(settings, experiment, "imgm")
     for block in base.trials(job_settings.read(job_settings.text(job)), "imgm", path):

@@ -227,7 +227,7 @@ def test_a_mechanism_that_promises_less_than_is_asked_is_one_row_with_the_reason
         def calibrate(self, query, *, epsilon, delta):
             return super().calibrate(query, epsilon=3 * epsilon, delta=delta)
 
-    monkeypatch.setattr(study, "find", lambda _: MechanismEntry(Generous))
+    monkeypatch.setattr(study, "find_mechanism", lambda _: MechanismEntry(Generous))
     table = run(REGRESSION, "analytic_gaussian", data, replace(SETTINGS, epsilons=("1",)))
     (row,) = table.to_dict("records")
     assert row["outcome"] == "no guarantee"

@@ -65,9 +65,9 @@ def test_a_delivered_epsilon_is_called_exact_where_neighbours_attain_it(domain, 
 
 def test_a_mechanism_is_found_by_its_name_alone():
     for name, entry in mechanisms.registry().items():
-        assert mechanisms.find(name) is entry
+        assert mechanisms.find_mechanism(name) is entry
     with pytest.raises(InputError, match="mechanism is 'laplas'; did you mean 'laplace'"):
-        mechanisms.find("laplas")
+        mechanisms.find_mechanism("laplas")
 
 
 #: Names in keys of random streams. Another name is other noise in every kept result.

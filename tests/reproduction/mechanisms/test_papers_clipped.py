@@ -186,7 +186,7 @@ class _Unclipped(ClippedMoments):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "right"), [(ClippedMoments, True), (_Unclipped, False)])
 def test_the_audit_of_an_experiment_replays_what_a_mechanism_clips(kind, right, monkeypatch):
-    monkeypatch.setattr(study, "find", lambda name: MechanismEntry(kind))
+    monkeypatch.setattr(study, "find_mechanism", lambda name: MechanismEntry(kind))
 
     def unchecked(mechanism, query, **budget):
         return mechanism.calibrate(query, **budget)

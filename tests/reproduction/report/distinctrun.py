@@ -207,9 +207,9 @@ def write(root: Path) -> None:
         file = root / f"trials/{name}.csv"
         file.parent.mkdir(parents=True, exist_ok=True)
         pd.concat(parts).to_csv(file, index=False)
-        summary.write([file], root / f"summary/{name}.csv")
+        summary.write_summary([file], root / f"summary/{name}.csv")
         made = root / f"summary/{name}.csv", root / f"comparisons/{name}.csv"
-        comparisons.write([file], *made, FIXED)
+        comparisons.write_comparisons([file], *made, FIXED)
         if KINDS[name] == "releases":
             _sweep(name).to_csv(_made(root / f"readings/{name}.csv"), index=False)
             _audit(name).to_csv(_made(root / f"audit/{name}.csv"), index=False)
@@ -277,7 +277,7 @@ def _sweep(experiment: str) -> pd.DataFrame:
         for place, name in enumerate(("default", "zeta_literal", "gamma_of_data")):
             if place and mechanism != shaped:
                 continue
-            reading = readings.find(name)
+            reading = readings.find_reading(name)
             cell = _cell(Key(experiment, mechanism, "sweep", name, "1"))
             rows.append(
                 {"experiment": experiment, "mechanism": mechanism, "ran": mechanism}

@@ -114,7 +114,7 @@ def needed(name: str) -> list[str]:
 
 def files(root: Path, name: str) -> dict[str, Path]:
     """Return what a table or figure is made from, as far as it lies in a results' folder."""
-    every = inputs.below(root)
+    every = inputs.files_of_folder(root)
     return {one: every[one] for one in needed(name) if one in every}
 
 
@@ -138,12 +138,12 @@ def build(root: Path, name: str) -> Table:
 
 def write_rows(root: Path) -> None:
     """Write the rows of each experiment of a run that has a summary."""
-    run = inputs.Run(inputs.below(root))
+    run = inputs.Run(inputs.files_of_folder(root))
     for name in run.experiments:
         if f"summary/{name}" in run:
             path = root / f"rows/{name}.csv"
             path.parent.mkdir(exist_ok=True)
-            rows.write(name, run, path, epsilon=run.table_epsilon)
+            rows.write_rows(name, run, path, epsilon=run.table_epsilon)
 
 
 def write_known(root: Path, *names: str) -> None:
@@ -157,6 +157,6 @@ def write(root: Path, *names: str, out: Path | None = None) -> None:
     for name in names:
         (kind, words), path = recipe(name), Path(out or root, name)
         if name.startswith("tables/"):
-            tables.write(kind, files(root, name), path.with_suffix(".csv"), **words)
+            tables.write_table(kind, files(root, name), path.with_suffix(".csv"), **words)
         else:
-            figures.write(kind, files(root, name), path.with_suffix(".svg"), **words)
+            figures.write_figure(kind, files(root, name), path.with_suffix(".svg"), **words)

@@ -31,7 +31,7 @@ CONFIG = {
 }
 
 #: The publicly fixed configurations of the mechanisms.
-FIXED = job_settings.untuned(CONFIG, middle=True)
+FIXED = job_settings.public_configurations(CONFIG, middle=True)
 
 #: A drawing as matplotlib writes it, 100 x 50 points.
 SVG = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
@@ -70,9 +70,9 @@ def write(root: Path) -> Path:
     file = root / "trials.csv.gz"
     root.mkdir(parents=True, exist_ok=True)
     pd.concat(regression()).to_csv(file, index=False)
-    summary.write([file], root / "summary/regression.csv")
+    summary.write_summary([file], root / "summary/regression.csv")
     made = root / "summary/regression.csv", root / "comparisons/regression.csv"
-    comparisons.write([file], *made, FIXED)
+    comparisons.write_comparisons([file], *made, FIXED)
     settle(root)
     runfiles.write_rows(root)
     runfiles.write(root, "tables/table3")

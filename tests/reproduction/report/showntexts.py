@@ -193,7 +193,7 @@ def _cell(value: Any) -> str:
 def page_lines(root: Path) -> Lines:
     """Return the page of a run: texts, links, marks; of tables shown elsewhere the first rows."""
     reader = _Reader()
-    reader.feed(page.build(inputs.below(root), run={}))
+    reader.feed(page.build(inputs.files_of_folder(root), run={}))
     reader.close()
     return reader.lines
 
@@ -262,7 +262,7 @@ def article(root: Path) -> Lines:
     A run without claims has the tables of results and the advice alone. Authors and versions are
     left out.
     """
-    files = inputs.below(root)
+    files = inputs.files_of_folder(root)
     if "claims" not in files:
         grids = {}
         for name in build.RESULTS:

@@ -40,7 +40,7 @@ def sweeps(folder: Path, rows: list) -> dict[str, Path]:
         for name, mean, ci95, reading in table[["mechanism", "mean", "ci95", "reading"]].to_numpy()
     ]
     pd.concat(parts).to_csv(table_of_readings.trials_of(path), index=False)
-    return inputs.below(folder)
+    return inputs.files_of_folder(folder)
 
 
 CROSS = [

@@ -28,7 +28,7 @@ def in_order(name, folder="."):
     """Return the kept tests of a run, its mechanisms in order, and the last beyond the papers."""
     table = kept(f"{folder}/comparisons/{name}")
     compared = text(table, "epsilon", "verdict", *comparisons.AGAINST, *KEYS)
-    order = job_settings.rows(inputs.read("settings", inputs.below(KEPT / folder)), name)
+    order = job_settings.rows(inputs.read("settings", inputs.files_of_folder(KEPT / folder)), name)
     further = [one for one in order if one not in catalogue.of_papers() | {*catalogue.BASELINES}]
     return compared[compared["comparison"].ne(comparisons.PRICE)], order, [*order, *further][-1]
 

@@ -20,13 +20,13 @@ PAPERS = {"mvg", "mvg-full", "imgm"}
 
 def make(folder, *runs, **instead):
     """Return the BibTeX of kept experiments by key; ``instead`` are other files by name."""
-    every = inputs.below(KEPT)
+    every = inputs.files_of_folder(KEPT)
     names = [name for run in runs for name in (f"summary/{run}",)]
     tables = [pd.read_csv(every[name]) for name in names]
     names += sorted({f"data/{name}" for table in tables for name in table["dataset"]})
     files = {name: every[name] for name in names}
     files |= {"CITATION.cff": ROOT / "CITATION.cff", **instead}
-    citations.write(files, folder / "citations.bib")
+    citations.write_citations(files, folder / "citations.bib")
     text = (folder / "citations.bib").read_text(encoding="utf-8")
     entries = re.findall(r"^@\w+{([\w-]+),\n(.*?)^}$", text, re.MULTILINE | re.DOTALL)
     assert len(entries) == text.count("@")
@@ -59,7 +59,7 @@ def test_every_work_is_cited_once():
 
 @pytest.mark.parametrize("name", sorted(datasets.specs()))
 def test_the_text_of_a_data_set_names_the_same_works(name):
-    text = " ".join(datasets.find(name).citation.split()).casefold()
+    text = " ".join(datasets.find_dataset(name).citation.split()).casefold()
     for key in catalogue.section("cite")["datasets"][name]:
         work = WORKS[key]
         assert work["title"].casefold() in text

@@ -21,8 +21,10 @@ def compare(saved, tmp_path):
 
     def run(*parts, **arguments):
         file = saved(*parts)
-        summary.write([file], tmp_path / "summary.csv", arguments.get("same_as"))
-        comparisons.write([file], tmp_path / "summary.csv", tmp_path / "out.csv", **arguments)
+        summary.write_summary([file], tmp_path / "summary.csv", arguments.get("same_as"))
+        comparisons.write_comparisons(
+            [file], tmp_path / "summary.csv", tmp_path / "out.csv", **arguments
+        )
         return pd.read_csv(tmp_path / "out.csv", dtype={"epsilon": str}, keep_default_na=False)
 
     return run

@@ -23,7 +23,7 @@ def test_a_crate_describes_all_that_it_names_and_has_the_checksums_of_the_listed
         *KEPT.glob("summary/*.csv"),
         KEPT / "settings.yaml",
     ]
-    crate.write(KEPT, parts, tmp_path / crate.NAME)
+    crate.write_crate(KEPT, parts, tmp_path / crate.NAME)
     graph = json.loads((tmp_path / crate.NAME).read_text())
     assert graph["@context"] == "https://w3id.org/ro/crate/1.1/context"
     entities = {entity["@id"]: entity for entity in graph["@graph"]}

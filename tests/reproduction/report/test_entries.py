@@ -12,15 +12,15 @@ from reproduction.report import figures, inputs, tables
 def test_what_is_empty_is_said_and_what_is_damaged_is_refused(tmp_path):
     settle(tmp_path)
     put(tmp_path / "theory/ellipses.csv", "panel\n")
-    figure = figures.build("figure3", inputs.below(tmp_path))
+    figure = figures.build("figure3", inputs.files_of_folder(tmp_path))
     assert figure.caption.startswith("Nothing to show: nothing of it is in ")
     assert figure.status == "computed"
     put(tmp_path / "theory/settings.csv", "a\n1\n")
     with pytest.raises(InputError, match=r"a file that imgm_settings .* lacks .*; delete"):
-        tables.build("imgm_settings", inputs.below(tmp_path))
+        tables.build("imgm_settings", inputs.files_of_folder(tmp_path))
     (tmp_path / "theory/settings.csv").write_text("")
     with pytest.raises(InputError, match=r"theory/settings\.csv cannot be read .*; delete it"):
-        tables.build("imgm_settings", inputs.below(tmp_path))
+        tables.build("imgm_settings", inputs.files_of_folder(tmp_path))
 
 
 def test_settings_alone_show_nothing(tmp_path):
@@ -29,11 +29,11 @@ def test_settings_alone_show_nothing(tmp_path):
     for name in ("figure3", "nominal", "curves_regression"):
         recipe, words = runfiles.recipe(f"figures/{name}")
         with pytest.raises(InputError, match="^settings alone show nothing|is not among the files"):
-            figures.write(recipe, files, tmp_path / "out" / f"{name}.svg", **words)
+            figures.write_figure(recipe, files, tmp_path / "out" / f"{name}.svg", **words)
     for name in ("table3", "claims", "against_regression_laplace"):
         recipe, words = runfiles.recipe(f"tables/{name}")
         with pytest.raises(InputError, match=" is not among the files of this step; run"):
-            tables.write(recipe, files, tmp_path / "out" / f"{name}.csv", **words)
+            tables.write_table(recipe, files, tmp_path / "out" / f"{name}.csv", **words)
     assert not (tmp_path / "out").exists()
 
 
@@ -54,5 +54,5 @@ def test_a_table_that_cannot_be_is_one_sentence(recipe, words, message, tmp_path
         words = dict(zip(("experiment", "mechanism"), words, strict=True))
     with pytest.raises(InputError, match=message):
         files = runfiles.files(KEPT, "tables/table4")
-        tables.write(recipe, files, tmp_path / "table.csv", **words)
+        tables.write_table(recipe, files, tmp_path / "table.csv", **words)
     assert not [*tmp_path.iterdir()]

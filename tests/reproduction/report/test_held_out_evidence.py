@@ -34,7 +34,7 @@ def judge(saved):
             row("laplace", 0.4, 4),
             *(row(name, mean, 5, **level) for name, mean in baselines.items()),
         )
-        results = summary.summarise([file])
+        results = summary.summarise_trials([file])
         table = held_out_table.table(comparisons.table([file], results), results)
         return table.assign(experiment="regression", dataset="wine", simulated=False)
 
@@ -78,12 +78,12 @@ def test_a_mechanism_without_an_entry_moves_no_other_wherever_it_stands(saved, t
     rows = [row(one, mean, i, dataset="wine") for i, (one, mean) in enumerate(means.items())]
     added = row(name, 9.0, 6, dataset="wine")
     for number, parts in enumerate((rows, [added, *rows])):
-        held_out_table.write([saved(*parts, name=str(number))], tmp_path / f"{number}.csv")
+        held_out_table.write_held_out([saved(*parts, name=str(number))], tmp_path / f"{number}.csv")
     before, after = ((tmp_path / f"{number}.csv").read_bytes() for number in range(2))
     assert before == after
     # In the order of the file others would move.
     file = saved(added, *rows, name="first")
-    results = summary.summarise([file])
+    results = summary.summarise_trials([file])
     moved = held_out_table.table(comparisons.table([file], results), results)
     kept = pd.read_csv(tmp_path / "0.csv")
     assert (moved["p_corrected"].to_numpy() > 1.2 * kept["p_corrected"].to_numpy()).any()
@@ -101,7 +101,9 @@ def test_losses_are_said_too(table):
 def test_simulated_data_say_so(saved, tmp_path):
     rows = [row("clipped_public", 0.1, 2, dataset="wine"), row("goe", 0.2, 3, dataset="wine")]
     law = [part.assign(dataset="simulated_t", data_status="simulated") for part in rows]
-    held_out_table.write([saved(*rows, name="wine"), saved(*law, name="law")], tmp_path / "out.csv")
+    held_out_table.write_held_out(
+        [saved(*rows, name="wine"), saved(*law, name="law")], tmp_path / "out.csv"
+    )
     table = pd.read_csv(tmp_path / "out.csv")
     assert dict(zip(table["dataset"], table["simulated"], strict=True)) == {
         "wine": False,

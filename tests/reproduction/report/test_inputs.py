@@ -9,12 +9,14 @@ from reproduction.report import inputs, summary
 
 
 def test_every_kind_of_input_has_its_form(tmp_path, saved):
-    summary.write([saved(trials("laplace", [0.1, 0.2]))], tmp_path / "summary/regression.csv")
+    summary.write_summary(
+        [saved(trials("laplace", [0.1, 0.2]))], tmp_path / "summary/regression.csv"
+    )
     put(tmp_path / "theory/exact.csv", "check,value\nNA,\n")
     put(tmp_path / "tables/table3.csv", "epsilon,published\n1,1.220\n,\n")
     put(tmp_path / "data/liver/provenance.json", '{"status": "original"}')
     put(tmp_path / "settings.yaml", "seed: 1\nreading: default\n")
-    files = inputs.below(tmp_path)
+    files = inputs.files_of_folder(tmp_path)
     assert inputs.read("summary/regression", files)["mechanism"].tolist() == ["laplace"]
     exact = inputs.read("theory/exact", files)
     assert exact["check"].tolist() == ["NA"]
@@ -44,7 +46,7 @@ def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypat
     own = {name: root / file for name, file in names.items()}
     project = {"published/table3": inputs.PUBLISHED / "table3.csv", "errata": inputs.ERRATA}
     assert inputs.by_name([*own.values(), *project.values()]) == own | project
-    below = inputs.below(root)
+    below = inputs.files_of_folder(root)
     assert {name: below[name] for name in own | project} == own | project
     printed = {f"published/{path.stem}" for path in inputs.PUBLISHED.glob("*.csv")}
     assert below.keys() == own.keys() | {"errata"} | printed
@@ -69,7 +71,7 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(InputError, match=r"exact\.csv has no settings\.yaml beside it; name that"):
         inputs.by_name([tmp_path / "theory/exact.csv"])
     with pytest.raises(InputError, match="^tables/table3 is not among the files of this step; run"):
-        inputs.read("tables/table3", inputs.below(tmp_path))
+        inputs.read("tables/table3", inputs.files_of_folder(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -86,4 +88,4 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
 def test_a_damaged_file_is_one_sentence(tmp_path, name, file, content):
     put(tmp_path / file, content)
     with pytest.raises(InputError, match=r"(cannot be read|is not a whole).*\(.+\); delete it and"):
-        inputs.read(name, inputs.below(tmp_path))
+        inputs.read(name, inputs.files_of_folder(tmp_path))

@@ -68,7 +68,7 @@ def sample(tmp_path_factory):
 @pytest.fixture(scope="module")
 def html(sample):
     """Return the page on the sample run."""
-    return page.build(inputs.below(sample), run=RUN)
+    return page.build(inputs.files_of_folder(sample), run=RUN)
 
 
 def section(html: str, name: str) -> str:
@@ -82,7 +82,7 @@ def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
     root = shutil.copytree(sample, tmp_path / "results")
     listed = [path for path in root.rglob("*") if path.is_file()]
     draw(root, "of_tomorrow", {"topic": "x", "caption": "x"})
-    assert "of-tomorrow" in page.build(inputs.below(root), run=RUN)
+    assert "of-tomorrow" in page.build(inputs.files_of_folder(root), run=RUN)
     assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
 
 
@@ -123,9 +123,9 @@ def test_ids_are_unique_and_links_lead_somewhere(html):
 
 
 def test_the_same_results_give_the_same_page_but_for_facts_on_the_run(html, sample):
-    assert page.build(inputs.below(sample), run=RUN) == html
+    assert page.build(inputs.files_of_folder(sample), run=RUN) == html
     other = {"Git commit": "9999", "Processor": "another"}
-    second = page.build(inputs.below(sample), run=other)
+    second = page.build(inputs.files_of_folder(sample), run=other)
     assert second != html
     assert Reader(html).steady == Reader(second).steady
     assert Reader(html).run != Reader(second).run
@@ -138,12 +138,14 @@ def test_the_page_on_kept_results_is_the_same_everywhere(sample, tmp_path, monke
     html = (tmp_path / "results/page.html").read_text()
     assert Reader(html).run == []
     assert "Processor" not in html
-    assert html == page.build(inputs.below(root), run={})
+    assert html == page.build(inputs.files_of_folder(root), run={})
 
 
 def test_commands_have_the_folder_and_the_options_of_the_run(sample):
     options = "--configfile config.yaml quick.yaml"
-    html = page.build(inputs.below(sample), run=RUN, folder="results/of mine", options=options)
+    html = page.build(
+        inputs.files_of_folder(sample), run=RUN, folder="results/of mine", options=options
+    )
     text = html.replace("&#39;", "'")
     assert f"snakemake 'results/of mine/tables/table3.csv' {options}" in text
     assert f"snakemake {options} --forceall table3" in text
@@ -166,7 +168,7 @@ def test_a_damaged_file_is_one_sentence_and_leaves_the_old_page(
     put(root / name, content)
     put(root / "report.html", "the old page")
     with pytest.raises(InputError, match=message):
-        page.write(inputs.below(root), root / "report.html", run=RUN)
+        page.write_page(inputs.files_of_folder(root), root / "report.html", run=RUN)
     assert (root / "report.html").read_text() == "the old page"
     assert [one.name for one in root.glob("*report*")] == ["report.html"]
 
@@ -189,7 +191,7 @@ def test_an_experiment_of_tomorrow_has_a_place(sample, tmp_path):
     settle(root, experiments={key: {"dataset": "liver"} for key in ["regression", "tomorrow"]})
     write_rows(root)
     make_table(root, "tables/tomorrow")
-    html = page.build(inputs.below(root), run=RUN)
+    html = page.build(inputs.files_of_folder(root), run=RUN)
     assert 'id="tables-tomorrow"' in section(html, "further")
     assert html.index('id="imgm"') < html.index('id="further"') < html.index('id="claims"')
 

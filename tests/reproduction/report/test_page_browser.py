@@ -25,7 +25,7 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def html(tmp_path_factory):
     root = write(tmp_path_factory.mktemp("run") / "results")
-    return page.build(inputs.below(root), run={"Processor": "x" * 80})
+    return page.build(inputs.files_of_folder(root), run={"Processor": "x" * 80})
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def load(browser, html, tmp_path):
 def kept_page(tmp_path_factory):
     """Return the file of the page on the kept results."""
     file = tmp_path_factory.mktemp("kept") / "page.html"
-    page.write(inputs.below(KEPT), file, run={})
+    page.write_page(inputs.files_of_folder(KEPT), file, run={})
     return file
 
 

@@ -100,7 +100,7 @@ def test_no_refuted_mechanism_is_advised_priced_joined_or_counted(refuted):
 
 def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(refuted, tmp_path):
     root = shutil.copytree(refuted, tmp_path / "run")
-    assert numbers.of_run(inputs.below(root))["refuted.MVG"].value == 0
+    assert numbers.load_numbers(inputs.files_of_folder(root))["refuted.MVG"].value == 0
     # In one experiment of three.
     audit = pd.read_csv(root / "audit/regression.csv")
     audit.loc[audit["mechanism"].eq("mvg_binary"), ["status", "verdict"]] = (
@@ -111,8 +111,8 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(refuted, tmp_p
     runfiles.write_rows(root)
     runfiles.write(root, "tables/audit", "tables/effective_noise")
     # No sentence that calls it private is said then.
-    assert numbers.of_run(inputs.below(root))["refuted.MVG"].value > 0
-    (card, *_) = cards.cards(Run(inputs.below(root)))
+    assert numbers.load_numbers(inputs.files_of_folder(root))["refuted.MVG"].value > 0
+    (card, *_) = cards.cards(Run(inputs.files_of_folder(root)))
     label = catalogue.label("mvg_binary")
     (mark,) = (mark for mark in card.marks if label in mark.label)
     assert mark.label.startswith(f"{label} (not private: epsilon at least ")

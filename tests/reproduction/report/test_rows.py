@@ -19,8 +19,8 @@ def joined(saved, tmp_path):
     def run(*parts, with_trials=True, **more):
         file = [saved(*parts)]
         paths = tmp_path / "summary.csv", tmp_path / "comparisons.csv"
-        summary.write(file, paths[0])
-        comparisons.write(file, *paths)
+        summary.write_summary(file, paths[0])
+        comparisons.write_comparisons(file, *paths)
         known = {
             "summary/regression": summary.read(paths[0]),
             "comparisons/regression": pd.read_csv(paths[1], keep_default_na=False, na_values=[""]),
@@ -178,7 +178,7 @@ def test_kept_rows_have_no_order_that_contradicts_a_decided_pair(path):
 @pytest.mark.parametrize("path", sorted((KEPT / "rows").glob("*.csv")), ids=lambda path: path.stem)
 def test_kept_rows_are_those_of_the_kept_files(path):
     """Means on shared trials apart, which need the trials."""
-    run = inputs.Run(inputs.below(KEPT))
+    run = inputs.Run(inputs.files_of_folder(KEPT))
     shared = ["shared_mean", "shared_ci95"]
     kept, now = rows.read(path), rows.table(path.stem, run, epsilon=run.table_epsilon)
     same = functools.partial(pd.testing.assert_frame_equal, check_dtype=False)

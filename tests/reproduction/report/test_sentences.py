@@ -19,13 +19,13 @@ PAGE = ROOT / "workflow/reproduction/report/page"
 
 @pytest.fixture(scope="module")
 def kept():
-    return Sentences(inputs.below(KEPT))
+    return Sentences(inputs.files_of_folder(KEPT))
 
 
 @pytest.fixture(scope="module")
 def other(root):
     """Return the sentences of a run with other settings, and without claims."""
-    return Sentences(inputs.below(root))
+    return Sentences(inputs.files_of_folder(root))
 
 
 def say(sentences, text):
@@ -66,7 +66,7 @@ def test_every_number_has_a_value_in_the_kept_run_and_is_used():
         name for entry in entries.values() for part in entry.get("products", ()) for name in part
     }
     assert {*entries} <= used | factors
-    values = numbers.of_run(inputs.below(KEPT))
+    values = numbers.load_numbers(inputs.files_of_folder(KEPT))
     assert not [name for name in entries if values[name].text == numbers.MISSING]
 
 
@@ -74,7 +74,7 @@ def test_every_number_has_a_value_in_the_kept_run_and_is_used():
 def test_the_sentences_of_a_file_are_those_of_the_kept_results(file):
     text = (ROOT / file).read_text(encoding="utf-8")
     assert "<!-- workflow/texts/" in text
-    assert texts.filled(text, inputs.below(KEPT)) == text, "run `make texts`"
+    assert texts.filled(text, inputs.files_of_folder(KEPT)) == text, "run `make texts`"
 
 
 #: Delivered epsilons that several rows decide: the file, the rows, and which of them counts.

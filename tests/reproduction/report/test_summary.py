@@ -40,7 +40,7 @@ def test_the_place_of_the_default_reading(saved, means, place, metric):
     for reading, mean in means.items():
         parts.append(trials("imgm", np.array([mean, mean]) * sign, reading=reading, **fields))
         parts.append(trials("laplace", np.array([0.7, 0.7]) * sign, reading=reading, **fields))
-    table = summary.summarise([saved(*parts)])
+    table = summary.summarise_trials([saved(*parts)])
     assert summary.place_of_default(table, "1") == place
     assert summary.place_of_default(table.iloc[:0], "1") == ""
 
@@ -48,12 +48,12 @@ def test_the_place_of_the_default_reading(saved, means, place, metric):
 @pytest.mark.parametrize(("n", "quantile"), [(2, 12.7062047), (5, 2.7764451), (29, 2.0484071)])
 def test_small_samples_use_students_t(saved, n, quantile):
     values = np.random.default_rng(n).normal(size=n)
-    row = summary.summarise([saved(trials("laplace", values))]).iloc[0]
+    row = summary.summarise_trials([saved(trials("laplace", values))]).iloc[0]
     assert row["ci95"] == pytest.approx(quantile * np.std(values, ddof=1) / np.sqrt(n), rel=1e-7)
 
 
 def test_one_trial_has_no_interval(saved):
-    row = summary.summarise([saved(trials("laplace", [0.25]))]).iloc[0]
+    row = summary.summarise_trials([saved(trials("laplace", [0.25]))]).iloc[0]
     assert row["mean"] == 0.25
     assert np.isnan(row["ci95"])
     assert np.isnan(row["sd"])
@@ -66,7 +66,7 @@ def test_tables_show_what_was_chosen_in_the_first_direction(saved):
             at = {"configuration": f"tau={tau}", "direction": direction}
             parts += [trials("mvg_binary", [1.0, 2.0], **at)]
             parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
-    shown = summary.table_rows(summary.summarise([saved(*parts)]))
+    shown = summary.table_rows(summary.summarise_trials([saved(*parts)]))
     assert shown[["mechanism", "direction", "configuration"]].to_numpy().tolist() == [
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.95"],
@@ -84,7 +84,7 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
         at = {"configuration": f"sketch_multiple={rows}", "epsilon": "100"}
         parts += [trials("jl_2012", [1.0]), trials("jl_2012", [7.0], phase="select")]
         parts[-2:] = [part.assign(**at) for part in parts[-2:]]
-    table = summary.summarise([saved(*parts)])
+    table = summary.summarise_trials([saved(*parts)])
     assert (
         table["configuration"].tolist()
         == ["sketch_multiple=4"] * 3 + ["sketch_multiple=8"] * 2 + ["sketch_multiple=20"] * 3
@@ -104,7 +104,7 @@ def test_a_row_without_trials_keeps_its_reason(saved):
         trials("gaussian_2006", [1.0, 3.0]),
         absence("gaussian_2006", "no guarantee", note, epsilon="10"),
     ]
-    table = summary.summarise([saved(*parts)])
+    table = summary.summarise_trials([saved(*parts)])
     row = only(table, epsilon="10")
     assert (row["outcome"], row["note"]) == ("no guarantee", note)
     assert (row["n_trials"], row["chosen"]) == (0, True)
@@ -119,7 +119,7 @@ def test_noise_that_differs_between_trials_counts_as_its_least_private(saved):
         epsilon_delivered=[0.5, 0.25],
         epsilon_exact=[True, False],
     )
-    row = summary.summarise([saved(part)]).iloc[0]
+    row = summary.summarise_trials([saved(part)]).iloc[0]
     assert row["noise_std"] == pytest.approx(np.sqrt(17), rel=1e-15)
     assert (row["mu"], row["epsilon_delivered"], row["epsilon_exact"]) == (0.2, 0.5, "False")
 
@@ -129,7 +129,7 @@ def test_columns_and_round_trip(saved, tmp_path):
         "laplace", around(0.2, 0.01), epsilon_delivered=1.0, noise_std=0.1, epsilon_exact=True
     )
     path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
-    summary.write([path], tmp_path / "summary.csv")
+    summary.write_summary([path], tmp_path / "summary.csv")
     table = summary.read(tmp_path / "summary.csv")
     assert tuple(table.columns) == (
         *(
@@ -153,7 +153,7 @@ def test_columns_and_round_trip(saved, tmp_path):
         *("mean", "sd", "ci95", "median", "median_low", "median_high"),
         *("n_trials", "select_mean", "chosen", "outcome", "note"),
     )
-    pd.testing.assert_frame_equal(table, summary.summarise([path]))
+    pd.testing.assert_frame_equal(table, summary.summarise_trials([path]))
     assert table["epsilon"].tolist() == ["1", ""]
 
 
@@ -165,7 +165,7 @@ def test_same_bytes_for_any_order_of_files(saved, tmp_path):
     whole = saved(*parts)
     written = []
     for order in (paths, paths[::-1], [whole]):
-        summary.write(order, tmp_path / "summary.csv")
+        summary.write_summary(order, tmp_path / "summary.csv")
         written.append((tmp_path / "summary.csv").read_bytes())
     assert written[0] == written[1] == written[2]
 
@@ -176,13 +176,13 @@ def test_mixed_data_are_refused(saved):
         saved(trials("imgm", [1.0], data_status="simulated"), name="two"),
     ]
     with pytest.raises(InputError, match="original and simulated in one summary"):
-        summary.summarise(paths)
+        summary.summarise_trials(paths)
 
 
 def test_a_trial_given_twice_is_refused(saved):
     path = saved(trials("laplace", [1.0, 2.0]))
     with pytest.raises(InputError, match="trial 0 of laplace at epsilon 1 is there twice"):
-        summary.summarise([path, path])
+        summary.summarise_trials([path, path])
 
 
 def damaged(data: bytes) -> dict[str, bytes]:
@@ -206,17 +206,17 @@ def damaged(data: bytes) -> dict[str, bytes]:
 @pytest.mark.parametrize("damage", damaged(gzip.compress(b"x")).keys())
 def test_a_damaged_file_is_named(saved, damage):
     path = saved(trials("laplace", [0.5] * 50, note=""))
-    summary.summarise([path])
+    summary.summarise_trials([path])
     path.write_bytes(damaged(path.read_bytes())[damage])
     with pytest.raises(InputError, match=r"trials\.csv\.gz (is not a whole|holds)"):
-        summary.summarise([path])
+        summary.summarise_trials([path])
 
 
 def test_a_missing_file_and_no_file(tmp_path):
     with pytest.raises(InputError, match="absent"):
-        summary.summarise([tmp_path / "absent.csv.gz"])
+        summary.summarise_trials([tmp_path / "absent.csv.gz"])
     with pytest.raises(InputError, match="at least one"):
-        summary.summarise([])
+        summary.summarise_trials([])
     (tmp_path / "summary.csv").write_text("mechanism\nlaplace\n")
     with pytest.raises(InputError, match="not a whole summary file"):
         summary.read(tmp_path / "summary.csv")
@@ -227,5 +227,7 @@ def test_trials_on_records_of_zeros_are_in_no_summary(saved):
     control = trials(
         "mvg_maxpnr", around(5.0, 0.1), phase="control", noise_std=9.0, epsilon_delivered=0.9
     )
-    both, alone = (summary.summarise([saved(*parts)]) for parts in ((on_data, control), (on_data,)))
+    both, alone = (
+        summary.summarise_trials([saved(*parts)]) for parts in ((on_data, control), (on_data,))
+    )
     pd.testing.assert_frame_equal(both, alone)

@@ -29,7 +29,7 @@ def run(
         InputError: no mechanism has the name.
     """
     if mechanism not in discovery.mechanisms():
-        study.find(mechanism)
+        study.find_mechanism(mechanism)
     failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
     try:
         cases = calibrated(mechanism, queries, settings)

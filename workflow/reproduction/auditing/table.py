@@ -22,7 +22,7 @@ TEXT = {"experiment", "mechanism", "configuration", "direction", "query", "adjac
 TEXT |= {"status", "verdict", "note"}
 
 
-def write(paths: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+def write_audit(paths: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
     """Write the rows of the files of mechanisms, in their order, to the CSV ``out``."""
     rows: list[dict[str, object]] = []
     for path in paths:

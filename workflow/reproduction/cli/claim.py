@@ -26,5 +26,5 @@ def run(claim: str, files: Sequence[str], *, settings: str, out: str, kept: str 
     by_name = inputs.by_name(files)
     every = definitions.read(names(inputs.read("settings", by_name)))
     (chosen,) = (each for each in every if each.id == claim)
-    beside = inputs.below(kept) if kept else {}
+    beside = inputs.files_of_folder(kept) if kept else {}
     write_text(Path(out), one.verdict(chosen, by_name, json.loads(settings), beside))

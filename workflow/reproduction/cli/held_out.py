@@ -13,4 +13,4 @@ def run(*, seed: int = 0, trials: int = 100, out: str) -> None:
     from reproduction import trials as tidy
     from reproduction.experiments import held_out
 
-    tidy.write(held_out.run(seed, int(trials)), out)
+    tidy.write_trials(held_out.run(seed, int(trials)), out)

@@ -18,4 +18,4 @@ def run(*, settings: str, data: str, out: str) -> None:
 
     job = job_settings.read(settings)
     rows = study.sweep_readings(job, job["mechanisms"], Path(data).parent)
-    trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)

@@ -20,8 +20,8 @@ def run(files: Sequence[str] = (), *, options: str = "", out: str = "") -> None:
     if files:
         by_name = inputs.by_name(files)
         folder = by_name["settings"].parent
-        page.write(by_name, out, folder=folder, options=options)
+        page.write_page(by_name, out, folder=folder, options=options)
     else:
         # Without facts on the machine and the time, the bytes are the same everywhere.
-        page.write(inputs.below(KEPT), out or KEPT_PAGE, options=options, run={})
+        page.write_page(inputs.files_of_folder(KEPT), out or KEPT_PAGE, options=options, run={})
         print(f"{out or KEPT_PAGE} shows {KEPT}")

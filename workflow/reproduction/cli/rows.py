@@ -21,7 +21,7 @@ def run(files: Sequence[str], *, settings: str, out: str) -> None:
     from reproduction.report import inputs, rows
 
     job, by_name = job_settings.read(settings), inputs.by_name(files, Path(out).parents[1])
-    rows.write(
+    rows.write_rows(
         job["experiment"],
         inputs.Run(by_name),
         out,

@@ -26,5 +26,5 @@ def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str)
     same_as = job.get("same_as", {})
     # Once for both: an experiment has millions.
     rows = summary.read_rows(files, same_as)
-    summary.write(rows, out, same_as)
-    compared.write(rows, out, comparisons, job.get("fixed", {}), same_as)
+    summary.write_summary(rows, out, same_as)
+    compared.write_comparisons(rows, out, comparisons, job.get("fixed", {}), same_as)

@@ -13,7 +13,7 @@ def run() -> None:
     from reproduction.files import write_text
     from reproduction.report import inputs, texts
 
-    of_run = inputs.below(KEPT)
+    of_run = inputs.files_of_folder(KEPT)
     for file in FILES:
         text = Path(file).read_text(encoding="utf-8")
         if (now := texts.filled(text, of_run)) != text:

@@ -11,4 +11,4 @@ def run(name: str, *, seed: int = 0, out: str) -> None:
     """
     from reproduction import theory
 
-    theory.write(name, seed=seed, out=out)
+    theory.write_theory(name, seed=seed, out=out)

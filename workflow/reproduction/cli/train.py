@@ -21,4 +21,4 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
     job, path = job_settings.read(settings), Path(data)
     path = path.parent if path.name == ARRAYS else path
     rows = base.trials(job, scheme, path)
-    trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)

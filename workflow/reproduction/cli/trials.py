@@ -18,4 +18,4 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     from reproduction.experiments import study
 
     rows = study.trials(job_settings.read(settings), mechanism, Path(data).parent)
-    trials.write(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)

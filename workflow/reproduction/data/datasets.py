@@ -200,7 +200,7 @@ def specs() -> Mapping[str, Spec]:
     return {name: parse(name, entry) for name, entry in entries().items()}
 
 
-def find(name: str) -> Spec:
+def find_dataset(name: str) -> Spec:
     """Return the data set of that name.
 
     Raises:

@@ -122,7 +122,7 @@ def prepare(
         InputError: the name, source or scaling is unknown, or the originals are not available or
             are not the expected ones.
     """
-    spec = datasets.parse(name, entry) if entry else datasets.find(name)
+    spec = datasets.parse(name, entry) if entry else datasets.find_dataset(name)
     checks.choice(SOURCES, source=source)
     requested = source
     checks.choice(spec.scalings or [DEFAULT], scaling=scaling)
@@ -141,7 +141,7 @@ def prepare(
                 f"for the originals, run `make ARGS='--forcerun {out}/provenance.json'`",
                 file=sys.stderr,
             )
-    write(Path(out), spec, requested, content or _stand_in(spec, seed), scaling)
+    write_content(Path(out), spec, requested, content or _stand_in(spec, seed), scaling)
 
 
 def _stand_in(spec: Spec, seed: int) -> Content:
@@ -149,7 +149,7 @@ def _stand_in(spec: Spec, seed: int) -> Content:
     return simulate.simulate(spec, rng), {"status": "simulated", "files": [], "seed": seed}
 
 
-def write(out: Path, spec: Spec, requested: str, content: Content, scaling: str) -> None:
+def write_content(out: Path, spec: Spec, requested: str, content: Content, scaling: str) -> None:
     """Write the numbers of a scaling, and then the provenance with their checksum."""
     records, origin = content
     file = prepared.ARRAYS if spec.is_learning_set else prepared.MATRIX

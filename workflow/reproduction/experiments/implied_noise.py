@@ -56,7 +56,7 @@ def table(
         chosen: ``mechanism``, ``configuration`` and ``direction`` of the rows that a table shows.
         printed: ``value`` and ``interval`` in our unit, by mechanism; NaN is no interval.
     """
-    scaling = readings.find(job["reading"]).scaling(job["dataset"])
+    scaling = readings.find_reading(job["reading"]).scaling(job["dataset"])
     task, data, settings = study.prepared(job, load(folder, scaling))
     posed = study.queries(task, data, settings)
     rows: list[dict[str, Any]] = []

@@ -142,7 +142,7 @@ class Reading:
         return next(settings, default)
 
 
-def find(reading: str | Mapping[str, str]) -> Reading:
+def find_reading(reading: str | Mapping[str, str]) -> Reading:
     """Return a reading from its name in readings.yaml, its canonical name, or its choices.
 
     Raises:

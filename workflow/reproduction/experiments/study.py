@@ -37,7 +37,7 @@ from reproduction.experiments.readings import (
 )
 from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
 from reproduction.job_settings import Settings
-from reproduction.mechanisms import find
+from reproduction.mechanisms import find_mechanism
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.seeds import streams
 from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, assigned
@@ -103,7 +103,7 @@ def trials(job: Mapping[str, Any], mechanism: str, folder: str | os.PathLike) ->
         mechanism: its name.
         folder: folder of the prepared data.
     """
-    scaling = readings.find(job["reading"]).scaling(job["dataset"])
+    scaling = readings.find_reading(job["reading"]).scaling(job["dataset"])
     task, data, settings = prepared(job, load(folder, scaling))
     return run(task, mechanism, data, settings)
 
@@ -138,11 +138,11 @@ def prepared(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Sett
     Raises:
         InputError: the task or a feature is unknown, or the data are not those of the experiment.
     """
-    name, reading = job["experiment"], readings.find(job["reading"])
+    name, reading = job["experiment"], readings.find_reading(job["reading"])
     if data.name != job["dataset"]:
         raise InputError(f"{name} needs the data set {job['dataset']}, but was given {data.name}")
     features = tuple(job.get("features") or data.features)
-    entry = tasks.find(job.get("task", name))
+    entry = tasks.find_task(job.get("task", name))
     options = {need: job[need] for need in entry.needs}
     if "target" in options:
         options["target"] = features.index(checks.choice(features, target=options["target"]))
@@ -194,7 +194,7 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     """
     things: list[object] = [task]
     if mechanism not in task.baselines:
-        things.append(configurations(find(mechanism), settings)[0].mechanism)
+        things.append(configurations(find_mechanism(mechanism), settings)[0].mechanism)
     name = scaled(readings.DEFAULT).name
     of_task = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
@@ -233,7 +233,7 @@ def _run(
         ]
     else:
         # Imports only the family of the mechanism; raises InputError for an unknown name.
-        find(mechanism)
+        find_mechanism(mechanism)
         rows = list(_mechanism_rows(tuned, mechanism, data, settings, control))
     of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
     return assigned(rows, **of, mechanism=mechanism, metric=task.metric)
@@ -309,7 +309,7 @@ def calibrated(
     """
     cases = []
     for configuration, epsilon in itertools.product(
-        configurations(find(mechanism), settings), settings.epsilons
+        configurations(find_mechanism(mechanism), settings), settings.epsilons
     ):
         kinds = configuration.mechanism.queries
         query = next((posed[name] for name in posed if type(posed[name]) in kinds), None)
@@ -337,7 +337,7 @@ def _mechanism_rows(
     task = next(iter(tasks.values()))
     cases = calibrated(mechanism, queries(task, data, settings), settings, data)
     if not cases:
-        kinds = configurations(find(mechanism), settings)[0].mechanism.queries
+        kinds = configurations(find_mechanism(mechanism), settings)[0].mechanism.queries
         answers = " and ".join(sorted(query_type.name for query_type in kinds))
         reason = f"it answers {answers} queries, the task needs {task.queries[0]}"
         yield from (_absence(SKIPPED, reason, reading) for reading in tasks)

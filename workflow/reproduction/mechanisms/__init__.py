@@ -20,10 +20,10 @@ library.adopt(
 
 def registry() -> dict[str, MechanismEntry]:
     """Return all mechanisms by their names in config.yaml."""
-    return {name: find(name) for name in discovery.mechanisms()}
+    return {name: find_mechanism(name) for name in discovery.mechanisms()}
 
 
-def find(name: str) -> MechanismEntry:
+def find_mechanism(name: str) -> MechanismEntry:
     """Return one mechanism by its name, without importing the other families.
 
     Raises:
@@ -32,5 +32,7 @@ def find(name: str) -> MechanismEntry:
     every = discovery.mechanisms()
     if every[checks.choice(every, mechanism=name)].distribution:
         return MechanismEntry(plugins.load(name, Mechanism))
-    entry: MechanismEntry = discovery.find(sys.modules[__name__], "MECHANISMS", mechanism=name)
+    entry: MechanismEntry = discovery.find_entry(
+        sys.modules[__name__], "MECHANISMS", mechanism=name
+    )
     return entry

@@ -33,7 +33,7 @@ def works() -> dict[str, str]:
     return {match[1]: match[0] for match in _WORK.finditer(text)}
 
 
-def write(files: Files, out: str | os.PathLike) -> None:
+def write_citations(files: Files, out: str | os.PathLike) -> None:
     """Write the works that a run rests on: the papers', its rows', its data sets', and the project.
 
     Args:

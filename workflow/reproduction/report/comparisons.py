@@ -220,7 +220,7 @@ def add_delivered_epsilon(rows: pd.DataFrame) -> pd.DataFrame:
     return private[np.isfinite(private["promised"])]
 
 
-def write(
+def write_comparisons(
     source: summary.Source,
     summary_file: str | os.PathLike,
     out: str | os.PathLike,

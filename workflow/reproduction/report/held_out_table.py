@@ -43,7 +43,7 @@ def table(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     return best.sort_values(["epsilon", "mechanism"], kind="stable").reindex(columns=COLUMNS)
 
 
-def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+def write_held_out(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
     """Write :func:`table` of each experiment on each data set in trial files to CSV.
 
     The order that families follow is that of the catalogue: what has no entry comes last.
@@ -55,7 +55,7 @@ def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> N
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "trials.csv")
             run.to_csv(path, index=False)
-            results = summary.summarise([path])
+            results = summary.summarise_trials([path])
             compared = comparisons.table([path], results)
         of = {"experiment": experiment, "dataset": dataset}
         simulated = run["data_status"].eq(summary.SIMULATED).any()

@@ -93,7 +93,7 @@ def by_name(paths: Iterable[str | os.PathLike], root: str | os.PathLike = "") ->
     return {_name(path, roots[0]): path for path in files}
 
 
-def below(folder: str | os.PathLike) -> dict[str, Path]:
+def files_of_folder(folder: str | os.PathLike) -> dict[str, Path]:
     """Return all files below a results' folder by name, and those of the project."""
     root = Path(folder)
     folders = os.walk(root, followlinks=True)
@@ -111,7 +111,7 @@ def _name(path: Path, root: Path) -> str:
     return path.as_posix().removesuffix(".csv").removesuffix(".yaml")
 
 
-def find(name: str, files: Files) -> Path:
+def find_file(name: str, files: Files) -> Path:
     """Return the path of a file by its name.
 
     Raises:
@@ -131,7 +131,7 @@ def read(name: str, files: Files) -> Any:
     Raises:
         InputError: the file is missing or damaged.
     """
-    path, folder = find(name, files), name.partition("/")[0]
+    path, folder = find_file(name, files), name.partition("/")[0]
     if folder in _READERS:
         return _READERS[folder](path)
     if path.name == PROVENANCE:
@@ -152,7 +152,7 @@ def read_sheet(name: str, files: Files) -> Sheet:
     Raises:
         InputError: the file is missing or damaged.
     """
-    path = find(f"{name}.json", files)
+    path = find_file(f"{name}.json", files)
     with file_errors(path):
         return load(path.read_text(encoding="utf-8"))
 

@@ -51,7 +51,7 @@ class Number:
     file: str
 
 
-def of_run(files: Files) -> dict[str, Number]:
+def load_numbers(files: Files) -> dict[str, Number]:
     """Return the numbers of ``numbers.yaml``, and the verdicts on claims, of a run by name.
 
     An entry has ``from`` (a file, see :mod:`reproduction.report.inputs`, or several, as far as the
@@ -80,7 +80,7 @@ def of_run(files: Files) -> dict[str, Number]:
     return numbers
 
 
-def write(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
+def write_numbers(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
     """Write name, text, value, rounding and source of every number as CSV."""
     rows = [
         {"name": name, **{key: getattr(number, key) for key in Number.__annotations__}}

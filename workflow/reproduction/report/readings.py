@@ -30,13 +30,13 @@ def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     holds. The files are those of one experiment, one per mechanism.
 
     Raises:
-        InputError: see :func:`reproduction.report.summary.summarise`.
+        InputError: see :func:`reproduction.report.summary.summarise_trials`.
     """
-    rows = summary.summarise(trial_files)
+    rows = summary.summarise_trials(trial_files)
     rows = rows[rows["chosen"]]
     rows = rows.assign(ran=rows["mechanism"], metric=rows["metric"].max())
     rows = pd.concat([rows, *_alternatives(rows)], ignore_index=True)
-    by_name = {name: readings.find(name) for name in rows["reading"].unique()}
+    by_name = {name: readings.find_reading(name) for name in rows["reading"].unique()}
     rows["private"] = rows["reading"].map(lambda name: by_name[name].private)
     rows["private"] &= rows["mechanism"].ne("nonprivate")
     choices = pd.DataFrame([dict(by_name[name].choices) for name in rows["reading"]], rows.index)
@@ -72,6 +72,6 @@ def trials_of(table_file: str | os.PathLike) -> Path:
     return path.with_name(f"{path.stem}_trials.csv.gz")
 
 
-def write(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
+def write_readings(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
     """Write :func:`table` to the CSV ``out``."""
     files.write_text(out, table(trial_files).to_csv(index=False, lineterminator="\n"))

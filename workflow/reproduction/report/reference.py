@@ -291,7 +291,7 @@ def _add_mnist(source: Path, target: Path) -> None:
         rows = rows.sort_values("id", key=lambda ids: ids.map(order.index), kind="stable")
         write_text(target / name, rows.to_csv(index=False, lineterminator="\n"))
     files = inputs.by_name([target / _CLAIMS[0], target / inputs.SETTINGS])
-    tables.write("claims", files, target / _CLAIMS[1])
+    tables.write_table("claims", files, target / _CLAIMS[1])
 
 
 def _read(path: Path) -> pd.DataFrame:

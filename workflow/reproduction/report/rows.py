@@ -46,7 +46,7 @@ def table(
     """Return the rows of a summary, in its order, with what else is known of each (``COLUMNS``).
 
     ``epsilon`` is a number, NaN for baselines, and ``metric`` that of the experiment. The columns
-    beside those of :func:`reproduction.report.summary.summarise` are
+    beside those of :func:`reproduction.report.summary.summarise_trials` are
 
     - ``shown``: a table of its reading has the row (:func:`reproduction.report.summary.table_rows`)
     - ``baseline``: the best one of its reading that costs no privacy, and ``against_baseline``: the
@@ -153,14 +153,16 @@ def on_shared_trials(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**means)
 
 
-def write(experiment: str, run: Mapping[str, Any], out: str | os.PathLike, **options: Any) -> None:
+def write_rows(
+    experiment: str, run: Mapping[str, Any], out: str | os.PathLike, **options: Any
+) -> None:
     """Write :func:`table` to the CSV ``out``; ``options`` are those of that function."""
     text = table(experiment, run, **options).to_csv(index=False, lineterminator="\n")
     files.write_text(out, text)
 
 
 def read(path: str | os.PathLike) -> pd.DataFrame:
-    """Return rows as :func:`write` left them.
+    """Return rows as :func:`write_rows` left them.
 
     Raises:
         InputError: the file is not one of rows.

@@ -50,7 +50,7 @@ class Sentences:
         look: Callable[[Number], str] = lambda number: number.text,
         otherwise: Callable[[str, str, str], str] = lambda *_: "",
     ) -> None:
-        self.numbers = numbers.of_run(of_run)
+        self.numbers = numbers.load_numbers(of_run)
         self.strict = not missing_parts(of_run)
         self._look, self._otherwise = look, otherwise
         self._missing = 0

@@ -79,7 +79,7 @@ def read_rows(source: Source, same_as: Mapping[str, str] | None = None) -> pd.Da
     return pd.concat(frames, ignore_index=True)
 
 
-def summarise(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
+def summarise_trials(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return a row per mechanism, configuration, direction, reading and epsilon (``COLUMNS``).
 
     ``mean``, ``sd``, ``ci95`` and ``n_trials`` are over the report trials. Heavy-tailed ones
@@ -148,14 +148,16 @@ def check_settings(trial_files: Sequence[str], digests: Sequence[str]) -> None:
             raise InputError(f"{path} is of other settings; delete it and run again")
 
 
-def write(source: Source, out: str | os.PathLike, same_as: Mapping[str, str] | None = None) -> None:
-    """Write the summary of trial files to the CSV ``out`` (see :func:`summarise`)."""
-    text = summarise(source, same_as).to_csv(index=False, lineterminator="\n")
+def write_summary(
+    source: Source, out: str | os.PathLike, same_as: Mapping[str, str] | None = None
+) -> None:
+    """Write the summary of trial files to the CSV ``out`` (see :func:`summarise_trials`)."""
+    text = summarise_trials(source, same_as).to_csv(index=False, lineterminator="\n")
     files.write_text(out, text)
 
 
 def read(path: str | os.PathLike) -> pd.DataFrame:
-    """Return a summary as :func:`write` left it.
+    """Return a summary as :func:`write_summary` left it.
 
     Raises:
         InputError: the file is not a summary, or has no rows.

@@ -12,11 +12,11 @@ import sys
 from reproduction import discovery, files
 
 
-def write(name: str, *, seed: int, out: str | os.PathLike) -> None:
+def write_theory(name: str, *, seed: int, out: str | os.PathLike) -> None:
     """Write the table of one computation to the CSV ``out``.
 
     The same seed gives the same bytes.
     """
-    table = discovery.find(sys.modules[__name__], "THEORY", theory=name)(seed)
+    table = discovery.find_entry(sys.modules[__name__], "THEORY", theory=name)(seed)
     # Twelve digits: the last ones depend on the processor.
     files.write_text(out, table.to_csv(index=False, lineterminator="\n", float_format="%.12g"))

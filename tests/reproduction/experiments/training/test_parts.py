@@ -37,7 +37,7 @@ def folders(monkeypatch, table, graph):
 def test_the_extractor_writes_what_training_reads(tmp_path):
     part = {**IMDB, "extractor_epochs": 1}
     for file in ("a.npz", "b.npz"):
-        extractor.write(part, "imdb", tmp_path / file)
+        extractor.write_features(part, "imdb", tmp_path / file)
     one, other = (np.load(tmp_path / file) for file in ("a.npz", "b.npz"))
     for name in one.files:
         np.testing.assert_allclose(one[name], other[name], rtol=1e-5, err_msg=name)
@@ -62,7 +62,7 @@ def trained(scheme, out, part, **options):
 def test_schemes_with_one_noise_have_the_same_trials(part, scheme, tmp_path):
     kind, place = ("features", tmp_path / "imdb.npz") if part is IMDB else ("gradients", "adult")
     if part is IMDB:
-        extractor.write({**IMDB, "extractor_epochs": 1}, "imdb", place)
+        extractor.write_features({**IMDB, "extractor_epochs": 1}, "imdb", place)
     other = SAME_AS[kind][scheme]
     one, renamed = (frame(base.trials(part, name, place)) for name in (scheme, other))
     pd.testing.assert_frame_equal(one, renamed.assign(mechanism=scheme), rtol=1e-6)
@@ -104,5 +104,5 @@ def test_deviations_are_rounded_up_to_float32():
 
 def test_an_extractor_refuses_other_data(tmp_path):
     with pytest.raises(InputError, match="adult holds adult data"):
-        extractor.write({**IMDB, "extractor_epochs": 1}, "adult", tmp_path / "out.npz")
+        extractor.write_features({**IMDB, "extractor_epochs": 1}, "adult", tmp_path / "out.npz")
     assert not list(tmp_path.iterdir())

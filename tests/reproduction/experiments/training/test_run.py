@@ -19,9 +19,9 @@ from reproduction.experiments.training.features import READINGS
 from reproduction.job_settings import Settings
 from reproduction.trials import COLUMNS
 
-ADULT = replace(training.find("adult"), lot=50, epochs=10)
-CORA = replace(training.find("cora"), lot=10, epochs=10)
-IMDB = replace(training.find("imdb"), lot=50, epochs=5)
+ADULT = replace(training.find_training("adult"), lot=50, epochs=10)
+CORA = replace(training.find_training("cora"), lot=10, epochs=10)
+IMDB = replace(training.find_training("imdb"), lot=50, epochs=5)
 SETTINGS = Settings(experiment="adult", seed=7, trials=2, epsilons=("0.5", "2"), delta=1e-5)
 
 

@@ -88,7 +88,7 @@ def trained(monkeypatch, network, arrays, scheme, epsilons, **part):
         patch.setattr(network, "logits", scored)
         patch.setattr(network, "initial", started)
         setup = gradients.PrivateGradients(model=network, lot=1, epochs=9)
-        patch.setattr(training, "find", lambda experiment, table="TRAININGS": setup)
+        patch.setattr(training, "find_training", lambda experiment, table="TRAININGS": setup)
         patch.setattr(examples, "load_arrays", lambda place: data)
         given = {"experiment": "probe", "dataset": "probe", "seed": 3, **part}
         given |= {"epsilons": list(epsilons), "delta": str(DELTA)}

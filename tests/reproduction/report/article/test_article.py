@@ -66,8 +66,8 @@ def reference(tmp_path_factory):
 
 def test_the_same_results_give_the_same_bytes_with_links_to_their_files(reference, tmp_path):
     first, second = tmp_path / "1" / "article.pdf", tmp_path / "2" / "article.pdf"
-    build.build(inputs.below(reference), first)
-    build.build(inputs.below(reference), second)
+    build.build(inputs.files_of_folder(reference), first)
+    build.build(inputs.files_of_folder(reference), second)
     assert first.read_bytes() == second.read_bytes()
     table = pd.read_csv(first.with_name("article_numbers.csv"))
     assert {"name", "text", "value", "rounding", "source", "file"} == {*table.columns}
@@ -89,7 +89,7 @@ def test_another_verdict_stops_the_build_and_names_the_sentence(reference, tmp_p
     with pytest.raises(
         InputError, match=r"Theorem 3 beats MVG with Theorem 2.*claims\.M16"
     ) as stop:
-        build.build(inputs.below(changed), tmp_path / "article.pdf")
+        build.build(inputs.files_of_folder(changed), tmp_path / "article.pdf")
     assert "rewrite the sentence" in str(stop.value)
     assert not (tmp_path / "article.pdf").exists()
 
@@ -102,7 +102,7 @@ def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
     claims.to_csv(changed / "claims.csv", index=False)
     settings = (changed / "settings.yaml").read_text(encoding="utf-8")
     (changed / "settings.yaml").write_text(settings.replace("trials: 100", "trials: 5"))
-    build.build(inputs.below(changed), tmp_path / "article.pdf")
+    build.build(inputs.files_of_folder(changed), tmp_path / "article.pdf")
     assert (tmp_path / "article.pdf").stat().st_size > 20_000
 
 
@@ -124,7 +124,7 @@ def test_the_terminal_and_the_article_say_which_results_are_shown(reference, tmp
     assert cli.main(["article", "--results", str(reference)]) == 0
     own = reference / "article.pdf"
     assert capsys.readouterr().out == f"{own} shows the run in results\n"
-    content = build._content(inputs.below(reference))
+    content = build._content(inputs.files_of_folder(reference))
     assert content["results"] == "the run in results"
     assert own.read_bytes() != out.read_bytes(), "the same numbers under another name"
 

@@ -31,8 +31,10 @@ def run(tmp_path):
             frame.to_csv(path, index=False)
             paths.append(path)
         results = tmp_path / "summary" / f"{experiment}.csv"
-        summary.write(paths, results)
-        comparisons.write(paths, results, tmp_path / "comparisons" / f"{experiment}.csv")
+        summary.write_summary(paths, results)
+        comparisons.write_comparisons(
+            paths, results, tmp_path / "comparisons" / f"{experiment}.csv"
+        )
 
     def judge(entries, rows=None, table_epsilon="1", **fields):
         experiment = fields.get("experiment", "regression")
@@ -45,7 +47,7 @@ def run(tmp_path):
                 put(frames, experiment)
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
-        judge = Judge(inputs.below(tmp_path), epsilon=table_epsilon)
+        judge = Judge(inputs.files_of_folder(tmp_path), epsilon=table_epsilon)
         table, comparisons = judge.judge(definitions.read(KNOWN, path))
         said = [findings.sentences(row) for row in table.to_dict("records")]
         return table.assign(said=said).set_index("id"), comparisons

@@ -12,7 +12,7 @@ NAMES = sorted(path.stem for path in (KEPT / "tables").glob("*.json"))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kept_table_is_sound_latex(name):
-    sheet = inputs.read_sheet(f"tables/{name}", inputs.below(KEPT))
+    sheet = inputs.read_sheet(f"tables/{name}", inputs.files_of_folder(KEPT))
     latex = markup.latex(sheet)
     assert latex == (KEPT / f"tables/{name}.tex").read_text(encoding="utf-8")
     assert markup.markdown(sheet) == (KEPT / f"tables/{name}.md").read_text(encoding="utf-8")

@@ -19,8 +19,10 @@ def make(saved, tmp_path):
     def run(*parts, **settings):
         file = [saved(*parts)]
         files = [tmp_path / kind / "regression.csv" for kind in ("summary", "comparisons")]
-        summary.write(file, files[0])
-        comparisons.write(file, *files, job_settings.untuned({**CONFIG, **settings}))
+        summary.write_summary(file, files[0])
+        comparisons.write_comparisons(
+            file, *files, job_settings.public_configurations({**CONFIG, **settings})
+        )
         settle(tmp_path, experiments={"regression": {}}, **settings)
         runfiles.write_rows(tmp_path)
         runfiles.write(tmp_path, "tables/table3")

@@ -11,7 +11,7 @@ from reproduction.report.tables.training import READINGS
 
 def test_every_training_says_what_is_protected_and_of_which_kind_it_is():
     for name in discovery.trainings():
-        one = training.find(name)
+        one = training.find_training(name)
         about = catalogue.experiment(name)
         assert about.protected
         assert about.perturbation == one.perturbation

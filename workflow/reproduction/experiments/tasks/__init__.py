@@ -8,7 +8,7 @@ from reproduction import discovery
 from reproduction.experiments.tasks.base import TaskEntry
 
 
-def find(name: str) -> TaskEntry:
+def find_task(name: str) -> TaskEntry:
     """Return a task by its name in config.yaml, without importing those of other files."""
-    entry: TaskEntry = discovery.find(sys.modules[__name__], "TASKS", task=name)
+    entry: TaskEntry = discovery.find_entry(sys.modules[__name__], "TASKS", task=name)
     return entry

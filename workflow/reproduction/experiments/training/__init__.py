@@ -39,6 +39,6 @@ if (platform := os.environ["JAX_PLATFORMS"]) != "cpu":
         ) from None
 
 
-def find(experiment: str, table: str = "TRAININGS") -> Any:
+def find_training(experiment: str, table: str = "TRAININGS") -> Any:
     """Return the ``Training`` of a neural experiment, or that in ``EXTRACTORS``, by its name."""
-    return discovery.find(sys.modules[__name__], table, experiment=experiment)
+    return discovery.find_entry(sys.modules[__name__], table, experiment=experiment)

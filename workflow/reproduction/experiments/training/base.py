@@ -96,7 +96,7 @@ def trials(job: Mapping[str, Any], name: str, path: str | os.PathLike) -> Rows:
         name: the scheme or the baseline.
         path: folder of the prepared data set, or file of its features.
     """
-    setup: Training = training.find(job["experiment"])
+    setup: Training = training.find_training(job["experiment"])
     overrides = {
         key: job[key] for key in ("lot", "epochs", "clip", "batch", "records") if job.get(key)
     }

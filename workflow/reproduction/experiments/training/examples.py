@@ -19,7 +19,7 @@ FEATURE_ARRAYS = tuple(
 
 
 def load(path: str | os.PathLike, dataset: str, *, features: bool = False) -> LearningSet:
-    """Return a prepared data set, or its features as ``extractor.write`` writes them.
+    """Return a prepared data set, or its features as ``extractor.write_features`` writes them.
 
     Args:
         path: folder of the data set, or file of the features.

@@ -97,7 +97,9 @@ def extract(network: Extractor, params: Params, inputs: Array) -> Array:
     return features.reshape(-1, features.shape[-1])[: len(inputs)]
 
 
-def write(job: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike) -> None:
+def write_features(
+    job: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathLike
+) -> None:
     """Train the extractor of an experiment and write features, labels and settings (npz).
 
     Args:
@@ -107,7 +109,7 @@ def write(job: Mapping[str, Any], folder: str | os.PathLike, out: str | os.PathL
         out: file of the features.
     """
     arrays = run(
-        training.find(job["experiment"], "EXTRACTORS"),
+        training.find_training(job["experiment"], "EXTRACTORS"),
         load(folder, job["dataset"]),
         seed=job["seed"],
         epochs=job["extractor_epochs"],

@@ -48,7 +48,7 @@ TUNED = "*"
 REPLICATED, FAILED = "[Re]", "[¬Re]"
 
 
-def of_run(folder: str | os.PathLike) -> Files:
+def files_of_run(folder: str | os.PathLike) -> Files:
     """Return the files of a run by name.
 
     Raises:
@@ -59,7 +59,7 @@ def of_run(folder: str | os.PathLike) -> Files:
             f"{os.fspath(folder)} has no results, as it lacks {inputs.SETTINGS}; run `snakemake`, "
             "or leave --results out to typeset the kept ones"
         )
-    return inputs.below(folder)
+    return inputs.files_of_folder(folder)
 
 
 def build(files: Files, out: str | os.PathLike) -> str:
@@ -94,7 +94,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
         for name in _figures():
             target = place / f"{name}.svg"
             target.parent.mkdir(exist_ok=True)
-            shutil.copy(inputs.find(f"{name}.svg", files), target)
+            shutil.copy(inputs.find_file(f"{name}.svg", files), target)
         (place / "run.json").write_text(json.dumps(content), encoding="utf-8")
         try:
             pdf = typst.compile(
@@ -103,7 +103,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[0]
             raise InputError(f"the article cannot be built: {reason}") from None
-    numbers.write(used, Path(out).with_name("article_numbers.csv"))
+    numbers.write_numbers(used, Path(out).with_name("article_numbers.csv"))
     with replacing(out) as temporary:
         temporary.write_bytes(pdf)
     return ": ".join(filter(None, [content["results"], content["status"]]))

@@ -58,7 +58,7 @@ def read(experiment: str, files: Files) -> ReadingValues | None:
 
 def _without_rows(reading: str) -> str:
     """Return the reading of the trials: one that chooses a mechanism for a row changes no other."""
-    return readings.DEFAULT if readings.find(reading).rows else reading
+    return readings.DEFAULT if readings.find_reading(reading).rows else reading
 
 
 def count(

@@ -73,8 +73,10 @@ def _summaries(
         names = {kind: f"{kind}/{run}" for kind in ("summary", "comparisons")}
         paths = {kind: folder / f"{kind}_{run}.csv" for kind in names}
         fixed, same_as = job.get("fixed", {}), job.get("same_as", {})
-        summary.write(trials, paths["summary"], same_as)
-        comparisons.write(trials, paths["summary"], paths["comparisons"], fixed, same_as)
+        summary.write_summary(trials, paths["summary"], same_as)
+        comparisons.write_comparisons(
+            trials, paths["summary"], paths["comparisons"], fixed, same_as
+        )
         written |= {names[kind]: paths[kind] for kind in names}
     return written
 

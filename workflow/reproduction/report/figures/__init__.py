@@ -52,7 +52,7 @@ def build(recipe: str, of_run: Files, experiment: str = "") -> Figure:
     )
 
 
-def write(recipe: str, of_run: Files, out: str | os.PathLike, experiment: str = "") -> None:
+def write_figure(recipe: str, of_run: Files, out: str | os.PathLike, experiment: str = "") -> None:
     """Write a figure as SVG, and its other files beside it (:func:`base.save`).
 
     Args:
@@ -73,7 +73,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     Raises:
         InputError: there are no figures, or one differs by a byte.
     """
-    files, reference, redrawn = inputs.below(folder), Path(folder, "figures"), Path(out)
+    files, reference, redrawn = inputs.files_of_folder(folder), Path(folder, "figures"), Path(out)
     words = {}
     for path in sorted(reference.glob("*.json")):
         with inputs.file_errors(path):
@@ -83,7 +83,7 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     drawings = [
         (
             entry["recipe"],
-            {key: inputs.find(key, files) for key in entry["inputs"]},
+            {key: inputs.find_file(key, files) for key in entry["inputs"]},
             redrawn / f"{name}.svg",
             entry.get("experiment", ""),
         )
@@ -94,10 +94,10 @@ def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     if processes > 1:
         # Started anew: threads of what this one has imported would not outlive a fork.
         with multiprocessing.get_context("spawn").Pool(processes) as pool:
-            pool.starmap(write, drawings, chunksize=1)
+            pool.starmap(write_figure, drawings, chunksize=1)
     else:
         for drawing in drawings:
-            write(*drawing)
+            write_figure(*drawing)
     kinds = ("{}.svg", "{}.png", "{}.json", "data/{}.csv")
     paths = [Path(kind.format(name)) for name in words for kind in kinds]
     expected = {path for path in paths if (redrawn / path).exists()}

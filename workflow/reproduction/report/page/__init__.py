@@ -50,7 +50,7 @@ _TABLES = "a table of the run"
 PART_SECTIONS = ("recommend", "further", "how")
 
 
-def write(files: Files, out: str | os.PathLike, **options: Any) -> None:
+def write_page(files: Files, out: str | os.PathLike, **options: Any) -> None:
     """Write the page on the files of a run to ``out``, or nothing if that fails.
 
     ``options`` are those of :func:`build`.
@@ -270,17 +270,17 @@ def _sources(outputs: Run, file: str, data: str) -> dict[str, Any]:
     target = shlex.quote(os.path.join(outputs.folder, file))
     return {
         "path": os.path.join(outputs.folder, f"{data}.csv"),
-        "download": Markup(pictures.data_uri(inputs.find(data, outputs.files))),
+        "download": Markup(pictures.data_uri(inputs.find_file(data, outputs.files))),
         "command": f"snakemake {target} {outputs.options}".strip(),
     }
 
 
 def _figure(files: Files, name: str) -> dict[str, Any]:
-    with inputs.file_errors(path := inputs.find(f"{name}.json", files)):
+    with inputs.file_errors(path := inputs.find_file(f"{name}.json", files)):
         entry = json.loads(path.read_text(encoding="utf-8"))
         words = {"title": entry["topic"], "caption": entry["caption"]}
         above = float(entry.get("header", 0))
-    picture = pictures.read(inputs.find(f"{name}.svg", files), above)
+    picture = pictures.read(inputs.find_file(f"{name}.svg", files), above)
     return {"item_type": "figure", "picture": picture} | words
 
 

@@ -26,7 +26,7 @@ TITLE = "Matrix-valued differential privacy, reproduced: one run"
 CODE = "#matrixdp"
 
 
-def write(
+def write_crate(
     results: str | os.PathLike, paths: Iterable[str | os.PathLike], out: str | os.PathLike
 ) -> None:
     """Describe files of a run in ``out``; all of them lie below the folder ``results``.

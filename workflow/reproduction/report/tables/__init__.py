@@ -29,7 +29,7 @@ def build(recipe: str, of_run: Files, **words: str) -> Table:
     return replace(table, warning=" ".join(warnings))
 
 
-def write(recipe: str, of_run: Files, out: str | os.PathLike, **words: str) -> None:
+def write_table(recipe: str, of_run: Files, out: str | os.PathLike, **words: str) -> None:
     """Write a table of a run (:func:`save`).
 
     Args:

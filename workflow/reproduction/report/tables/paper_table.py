@@ -83,7 +83,7 @@ class Setting(NamedTuple):
 def build(run: Run, experiment: str) -> Table:
     """Return the table of an experiment: the paper's rows, then ours."""
     about, settings = catalogue.experiment(experiment), run.settings
-    rows_of_readings = dict(readings.find(settings["reading"]).rows)
+    rows_of_readings = dict(readings.find_reading(settings["reading"]).rows)
     results, published = run[f"rows/{experiment}"], run.published(about.results)
     published = published.assign(mechanism=published["mechanism"].replace(rows_of_readings))
     level = base(results, published, settings["reading"])
@@ -142,7 +142,7 @@ def compare(
     first = results.iloc[0]
     shared = Setting(about, first["metric"], epsilon, level, first["baseline"])
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
-    rows += _further_rows(results, published, epsilon, job_settings.untuned(settings))
+    rows += _further_rows(results, published, epsilon, job_settings.public_configurations(settings))
     table = pd.DataFrame(rows, columns=[*COLUMNS, *MORE])
     table["n_trials"] = table["n_trials"].astype("Int64")
     table[TEXT] = table[TEXT].astype(object).fillna("")
