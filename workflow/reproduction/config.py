@@ -122,7 +122,7 @@ class Defaults(Model):
     """Claimed epsilons."""
 
 
-class Experiment(Defaults):
+class ExperimentSettings(Defaults):
     """What one experiment runs."""
 
     task: str
@@ -218,7 +218,7 @@ class Config(Model):
     """Where the data come from."""
     experiment_defaults: Defaults = Field(default_factory=Defaults)
     """What every experiment has that does not say otherwise."""
-    experiments: Annotated[dict[Name, Experiment | None] | None, AfterValidator(_present)]
+    experiments: Annotated[dict[Name, ExperimentSettings | None] | None, AfterValidator(_present)]
     """The experiments on releases to run, by name; null leaves one of config.yaml out."""
     training: Annotated[dict[str, _Training | None] | None, AfterValidator(_present)] = Field({})
     """The neural experiments to run, by name; null leaves one of config.yaml out."""

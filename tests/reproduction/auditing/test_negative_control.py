@@ -3,7 +3,7 @@ import pytest
 from matrixdp.checks import InputError
 from reproduction import cli
 from reproduction.auditing import negative_control
-from reproduction.auditing.negative_control import Case, Outcome
+from reproduction.auditing.negative_control import Outcome, WrongMechanism
 
 
 def test_every_case_is_caught_by_its_tool_and_its_control_passes():
@@ -22,7 +22,9 @@ def test_every_case_is_caught_by_its_tool_and_its_control_passes():
 
 
 def case(objects_to):
-    return Case("x", "tool", lambda wrong, _: Outcome(wrong in objects_to, "seen"), lambda w: w)
+    return WrongMechanism(
+        "x", "tool", lambda wrong, _: Outcome(wrong in objects_to, "seen"), lambda w: w
+    )
 
 
 #: What a tool objects to: True is the wrong mechanism, False its right twin.

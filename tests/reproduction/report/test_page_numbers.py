@@ -14,7 +14,7 @@ from test_published import PRINTED
 from reproduction import catalogue
 from reproduction.report import comparisons, inputs, summary
 from reproduction.report.page import cards
-from reproduction.report.page.run import Run
+from reproduction.report.page.run import PageRun
 
 TABLES = {3: "regression", 4: "first_pc", 5: "covariance"}
 
@@ -56,7 +56,7 @@ def read_off(one):
 
 
 def test_dots_of_the_cards_can_be_read_off_their_scale(root):
-    found = {card.about.id: card for card in cards.cards(Run(inputs.files_of_folder(root)))}
+    found = {card.about.id: card for card in cards.cards(PageRun(inputs.files_of_folder(root)))}
     # Of Adult there is no row of chance.
     assert found.keys() == {*TABLES.values(), "imdb"}
     for number, experiment in (*TABLES.items(), (None, "imdb")):
@@ -101,7 +101,7 @@ def test_dots_of_the_cards_can_be_read_off_their_scale(root):
 def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(root, tmp_path):
     folder = shutil.copytree(root, tmp_path / "run")
     runfiles.write(folder, "tables/advice")
-    run = Run(inputs.files_of_folder(folder))
+    run = PageRun(inputs.files_of_folder(folder))
     advised = {name: row["best_mechanism"] for name, row in run.advice().items()}
     assert advised.keys() == {*TABLES.values(), "adult", "imdb"}
     for card in cards.cards(run):
@@ -114,7 +114,7 @@ def test_the_best_mechanism_is_the_one_of_the_advice_and_few_trials_have_none(ro
     summary.write_summary(*files)
     comparisons.write_comparisons(*files, folder / "comparisons/regression.csv")
     runfiles.write_rows(folder)
-    run = Run(inputs.files_of_folder(folder))
+    run = PageRun(inputs.files_of_folder(folder))
     (card,) = (one for one in cards.cards(run) if one.about.id == "regression")
     assert not any(mark.role == "best" or mark.stands for mark in card.marks)
     assert (card.trials, card.better) == (9, [])

@@ -16,7 +16,7 @@ from refutedrun import DECLARED, REFUTED, SEARCHED, UNAUDITED
 from reproduction import catalogue
 from reproduction.report import inputs, numbers
 from reproduction.report.page import cards
-from reproduction.report.page.run import Run
+from reproduction.report.page.run import PageRun
 
 LABELS = [catalogue.label(name) for name in REFUTED]
 NAMED = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, LABELS))})(?![\w-])")
@@ -112,7 +112,7 @@ def test_a_paper_whose_mechanism_is_refuted_is_not_called_private(refuted, tmp_p
     runfiles.write(root, "tables/audit", "tables/effective_noise")
     # No sentence that calls it private is said then.
     assert numbers.load_numbers(inputs.files_of_folder(root))["refuted.MVG"].value > 0
-    (card, *_) = cards.cards(Run(inputs.files_of_folder(root)))
+    (card, *_) = cards.cards(PageRun(inputs.files_of_folder(root)))
     label = catalogue.label("mvg_binary")
     (mark,) = (mark for mark in card.marks if label in mark.label)
     assert mark.label.startswith(f"{label} (not private: epsilon at least ")

@@ -169,7 +169,7 @@ def test_no_order_of_means_on_shared_trials_contradicts_a_decided_pair(joined):
 @pytest.mark.parametrize("path", sorted((KEPT / "rows").glob("*.csv")), ids=lambda path: path.stem)
 def test_kept_rows_have_no_order_that_contradicts_a_decided_pair(path):
     _, shared, decided = contradictions(
-        rows.read(path), inputs.Run(inputs.below(KEPT))[f"comparisons/{path.stem}"]
+        rows.read(path), inputs.Run(inputs.files_of_folder(KEPT))[f"comparisons/{path.stem}"]
     )
     assert shared == 0
     assert decided > 0 or path.stem == "cora"  # five trials decide nothing

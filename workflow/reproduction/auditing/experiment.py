@@ -10,7 +10,7 @@ from matrixdp.privacy.sensitivity import Query
 from reproduction import discovery
 from reproduction.auditing.table import COLUMNS as COLUMNS
 from reproduction.experiments import study
-from reproduction.experiments.study import Case, Settings, calibrated
+from reproduction.experiments.study import Calibration, Settings, calibrated
 from reproduction.seeds import streams
 
 
@@ -65,7 +65,9 @@ def _stated(row: dict[str, object], columns: dict[str, object]) -> dict[str, obj
     return {**row, **columns, "status": status.of(str(columns["verdict"]))}
 
 
-def _judged(mechanism: str, case: Case, settings: Settings, limits: Limits) -> dict[str, object]:
+def _judged(
+    mechanism: str, case: Calibration, settings: Settings, limits: Limits
+) -> dict[str, object]:
     """Return the columns of all tools for one configuration at one epsilon."""
     if case.release is None:
         refused = f"{REFUTED}: it promises less than what is asked"

@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     evidence: str
 
 
-class Case(NamedTuple):
+class WrongMechanism(NamedTuple):
     """A wrong mechanism and its control: the mistake and its source, the tool that must catch it.
 
     ``judge`` maps what ``build`` returns, and four Generators, to the outcome.
@@ -60,7 +60,7 @@ class Case(NamedTuple):
     build: Build
 
 
-CASES: dict[str, Case] = {}
+CASES: dict[str, WrongMechanism] = {}
 
 
 def run(seed: int) -> list[dict[str, object]]:
@@ -98,7 +98,7 @@ def _case(
     """Return the decorator that enters a case in ``CASES``."""
 
     def enter(build: Build) -> Build:
-        CASES[name] = Case(mistake, tool, judge, build)
+        CASES[name] = WrongMechanism(mistake, tool, judge, build)
         return build
 
     return enter

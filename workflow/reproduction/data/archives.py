@@ -40,7 +40,7 @@ _SUFFIXES = {".zip", ".tar", ".tgz", ".txz", ".gz", ".xz", ".bz2"}
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArchiveEntry:
     """A file: its name with its folders, its bytes, and how many (None: not known in advance)."""
 
     name: str
@@ -70,12 +70,12 @@ def is_packed(path: PurePath) -> bool:
     return path.suffix.lower() in _SUFFIXES
 
 
-def plain(path: Path) -> Entry:
+def plain(path: Path) -> ArchiveEntry:
     """Return a file as it is."""
-    return Entry(path.as_posix(), path.stat().st_size, path.read_bytes)
+    return ArchiveEntry(path.as_posix(), path.stat().st_size, path.read_bytes)
 
 
-def unpacked(path: Path, name: str | None = None) -> Iterator[Entry]:
+def unpacked(path: Path, name: str | None = None) -> Iterator[ArchiveEntry]:
     """Yield the files in an archive without unpacking to disk; each is read before the next one.
 
     Args:
@@ -91,13 +91,13 @@ def unpacked(path: Path, name: str | None = None) -> Iterator[Entry]:
                 if not each.is_dir():
                     # No more is read than the stated size.
                     read = functools.partial(archive.read, each)
-                    yield Entry(each.filename, each.file_size, read)
+                    yield ArchiveEntry(each.filename, each.file_size, read)
     elif tarfile.is_tarfile(path):
         # As a stream, in which nothing is unpacked twice.
         with tarfile.open(path, "r|*") as archive:
             for item in archive:
                 if item.isfile() and (content := archive.extractfile(item)):
-                    yield Entry(item.name, item.size, content.read)
+                    yield ArchiveEntry(item.name, item.size, content.read)
     else:
         with path.open("rb") as stream:
             start = stream.read(max(map(len, _SINGLE)))
@@ -105,7 +105,7 @@ def unpacked(path: Path, name: str | None = None) -> Iterator[Entry]:
             if start.startswith(magic):
                 with opened(path) as content:
                     inner = name or path.with_suffix("").name
-                    yield Entry(inner, None, functools.partial(content.read, LARGEST + 1))
+                    yield ArchiveEntry(inner, None, functools.partial(content.read, LARGEST + 1))
 
 
 def matching(name: str, patterns: Sequence[str]) -> str | None:

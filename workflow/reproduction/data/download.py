@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from matrixdp.checks import InputError, why
 from reproduction.data import archives
-from reproduction.data.archives import Entry
+from reproduction.data.archives import ArchiveEntry
 from reproduction.data.datasets import Spec
 
 #: Seconds to connect to an address, and to wait for its next bytes.
@@ -177,7 +177,7 @@ class _Search:
         raise Mismatch(f"{', '.join(dict.fromkeys(reasons))}; {remedy}")
 
     def _take_files(
-        self, entries: Iterable[tuple[Path, Entry]], source: str, file: str | None
+        self, entries: Iterable[tuple[Path, ArchiveEntry]], source: str, file: str | None
     ) -> None:
         for path, entry in entries:
             name = file or PurePath(entry.name).name
@@ -203,7 +203,7 @@ class _Search:
                 return
 
     def _take_members(
-        self, entries: Iterable[tuple[Path, Entry]], source: str, file: str | None
+        self, entries: Iterable[tuple[Path, ArchiveEntry]], source: str, file: str | None
     ) -> None:
         """Take the first folder, in an archive or unpacked, whose members give the records."""
         groups: dict[tuple[Path, str], dict[str, bytes]] = collections.defaultdict(dict)
@@ -244,7 +244,7 @@ class _Search:
             if each in (file, path.name, path.stem):
                 self.wrong[each].append(f"{_place(path, source)} {reason}")
 
-    def _refuse_huge(self, path: Path, entry: Entry, source: str, name: str) -> None:
+    def _refuse_huge(self, path: Path, entry: ArchiveEntry, source: str, name: str) -> None:
         """Note that what stands for a file of the data set is too large to be it."""
         self.wrong[name].append(
             f"{PurePath(entry.name).name} of {_place(path, source)} has {entry.size} bytes, more "

@@ -72,7 +72,7 @@ def table(
 
 
 def _powers(
-    task: Task, data: Dataset, settings: Settings, case: study.Case, levels: list[float]
+    task: Task, data: Dataset, settings: Settings, case: study.Calibration, levels: list[float]
 ) -> list[float]:
     """Return the powers of two by which a release's noise is scaled to err by each level.
 
@@ -109,7 +109,7 @@ def _refined(error: Error, level: float, near: float) -> float:
 
 
 def _mean_error(
-    task: Task, data: Dataset, settings: Settings, case: study.Case, trials: int
+    task: Task, data: Dataset, settings: Settings, case: study.Calibration, trials: int
 ) -> Error:
     """Return the error under the same draws at all scales.
 
@@ -139,7 +139,7 @@ def _mean_error(
 
 
 def _error_of_grams(
-    task: Task, data: Dataset, case: study.Case, stream: np.random.Generator, trials: int
+    task: Task, data: Dataset, case: study.Calibration, stream: np.random.Generator, trials: int
 ) -> Error:
     """Return the error of records X + s Z by the matrices of a polynomial in the scale s.
 

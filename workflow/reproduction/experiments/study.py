@@ -258,7 +258,7 @@ def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Calibration:
     """A configuration at one epsilon, with its release or the reason why there is none (``note``).
 
     ``broken``: whether the reason is that the release promises less than what is asked.
@@ -301,7 +301,7 @@ class Case:
 
 def calibrated(
     mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
-) -> list[Case]:
+) -> list[Calibration]:
     """Return a mechanism's configurations at all epsilons, for the first possible query.
 
     The list is empty where the mechanism answers none of the queries ``posed``. A reading may set a
@@ -321,7 +321,7 @@ def calibrated(
             configuration = replace(
                 configuration, mechanism=adjusted(configuration.mechanism, changes)
             )
-        case = Case(configuration, epsilon, query, delta)
+        case = Calibration(configuration, epsilon, query, delta)
         try:
             release = promised(configuration.mechanism, query, epsilon=float(epsilon), delta=delta)
             cases.append(replace(case, release=release))
@@ -366,7 +366,7 @@ def _mechanism_rows(
 def _simulated(
     tasks: Mapping[str, Task],
     mechanism: str,
-    cases: Sequence[Case],
+    cases: Sequence[Calibration],
     data: Dataset,
     settings: Settings,
     control: bool,
@@ -375,7 +375,7 @@ def _simulated(
     rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
     compared = [case for case in cases if rivals[case.configuration.direction] > alone]
-    by_count: dict[int, list[Case]] = {}
+    by_count: dict[int, list[Calibration]] = {}
     for case in cases:
         count = settings.trials_at.get(case.epsilon, settings.trials)
         by_count.setdefault(count, []).append(case)
@@ -393,14 +393,14 @@ def _simulated(
 
 
 #: The metric of trials, shape (trials,), by reading and cell.
-Scores = dict[tuple[str, Case], Array]
+Scores = dict[tuple[str, Calibration], Array]
 
 
 def _scores(
     tasks: Mapping[str, Task],
     mechanism: str,
     phase: str,
-    cases: Sequence[Case],
+    cases: Sequence[Calibration],
     data: Dataset,
     settings: Settings,
     numbers: range,

@@ -33,7 +33,7 @@ MISSING = "n/a"
 
 
 @dataclass(frozen=True)
-class Number:
+class PrintedNumber:
     """One value of a text.
 
     Attributes:
@@ -51,7 +51,7 @@ class Number:
     file: str
 
 
-def load_numbers(files: Files) -> dict[str, Number]:
+def load_numbers(files: Files) -> dict[str, PrintedNumber]:
     """Return the numbers of ``numbers.yaml``, and the verdicts on claims, of a run by name.
 
     An entry has ``from`` (a file, see :mod:`reproduction.report.inputs`, or several, as far as the
@@ -59,7 +59,7 @@ def load_numbers(files: Files) -> dict[str, Number]:
     count), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are multiplied,
     ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
     """
-    run, numbers = Run(files), dict[str, Number]()
+    run, numbers = Run(files), dict[str, PrintedNumber]()
     read = functools.cache(functools.partial(_table, run=run))
     for name, entry in yaml.safe_load(FILE.read_text(encoding="utf-8")).items():
         if "products" in entry:
@@ -75,15 +75,15 @@ def load_numbers(files: Files) -> dict[str, Number]:
     if (claims := read("claims")) is not None:
         for claim in claims.to_dict("records"):
             verdict, source = findings.text(claim), ("claims, verdict", "claims.csv")
-            numbers[f"claims.{claim['id']}"] = Number(verdict, verdict, "none", *source)
+            numbers[f"claims.{claim['id']}"] = PrintedNumber(verdict, verdict, "none", *source)
         numbers |= _counts(claims)
     return numbers
 
 
-def write_numbers(numbers: Mapping[str, Number], path: str | os.PathLike) -> None:
+def write_numbers(numbers: Mapping[str, PrintedNumber], path: str | os.PathLike) -> None:
     """Write name, text, value, rounding and source of every number as CSV."""
     rows = [
-        {"name": name, **{key: getattr(number, key) for key in Number.__annotations__}}
+        {"name": name, **{key: getattr(number, key) for key in PrintedNumber.__annotations__}}
         for name, number in sorted(numbers.items())
     ]
     write_text(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
@@ -101,7 +101,7 @@ def _number(
     sources: Sequence[str],
     where: Mapping[str, Any],
     table: pd.DataFrame | None,
-) -> Number:
+) -> PrintedNumber:
     column, reduce = entry["column"], entry.get("reduce", "")
     conditions = ", ".join(f"{name} = {value}" for name, value in where.items())
     source = f"{', '.join([*sources, column])}" + (f" where {conditions}" if where else "")
@@ -111,17 +111,19 @@ def _number(
     for name, value in where.items():
         table = table[_matches(table[name], value)]
     if reduce == "count":
-        return Number(str(len(table)), len(table), "none", f"number of rows of {source}", file)
+        return PrintedNumber(
+            str(len(table)), len(table), "none", f"number of rows of {source}", file
+        )
     values = table[column]
     if values.empty or (len(values) > 1 and not reduce):
         return _rounded(math.nan, entry, f"{source}, {len(values)} rows", file)
     value = values.agg(reduce) if reduce else values.iloc[0]
     if isinstance(value, str):
-        return Number(value, value, "none", source, file)
+        return PrintedNumber(value, value, "none", source, file)
     return _rounded(float(value), entry, f"{reduce} of {source}".removeprefix(" of "), file)
 
 
-def _product(entry: Mapping[str, Any], numbers: Mapping[str, Number]) -> Number:
+def _product(entry: Mapping[str, Any], numbers: Mapping[str, PrintedNumber]) -> PrintedNumber:
     """Return the least or largest product of numbers that come before; missing if one is."""
     factors = [[numbers[name] for name in names] for names in entry["products"]]
     source = f"{entry['reduce']} of " + ", ".join(" x ".join(names) for names in entry["products"])
@@ -131,13 +133,13 @@ def _product(entry: Mapping[str, Any], numbers: Mapping[str, Number]) -> Number:
     return _rounded(float(value), entry, source, factors[0][0].file)
 
 
-def _rounded(value: float, entry: Mapping[str, Any], source: str, file: str) -> Number:
+def _rounded(value: float, entry: Mapping[str, Any], source: str, file: str) -> PrintedNumber:
     """Return a number in the unit and with the digits of its entry; NaN is missing."""
     digits, value = entry.get("digits", 3), value * entry.get("scale", 1)
     rounding = f"{digits} significant digits"
     if math.isnan(value):
-        return Number(MISSING, None, rounding, source, file)
-    return Number(significant(value, digits), value, rounding, source, file)
+        return PrintedNumber(MISSING, None, rounding, source, file)
+    return PrintedNumber(significant(value, digits), value, rounding, source, file)
 
 
 def _matches(column: pd.Series, value: Any) -> pd.Series:
@@ -155,7 +157,7 @@ def _matches(column: pd.Series, value: Any) -> pd.Series:
     return column.astype(str).eq(str(value))
 
 
-def _counts(claims: pd.DataFrame) -> dict[str, Number]:
+def _counts(claims: pd.DataFrame) -> dict[str, PrintedNumber]:
     """Return the number of claims by paper, group and verdict, and the number of all.
 
     Claims that the same fact decides count once.
@@ -176,6 +178,6 @@ def _counts(claims: pd.DataFrame) -> dict[str, Number]:
             for control, count in findings.controlled(claimed).items():
                 counts[f"{prefix}.{control}"] = count
     return {
-        name: Number(str(n), n, "none", "claims, counted", "claims.csv")
+        name: PrintedNumber(str(n), n, "none", "claims, counted", "claims.csv")
         for name, n in counts.items()
     }

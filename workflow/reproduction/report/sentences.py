@@ -22,7 +22,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue, files, job_settings
 from reproduction.report import inputs, numbers
 from reproduction.report.inputs import Files, Run
-from reproduction.report.numbers import Number
+from reproduction.report.numbers import PrintedNumber
 
 #: The texts of plain files, such as README.
 TEXTS = numbers.FILE.with_name("texts")
@@ -47,7 +47,7 @@ class Sentences:
     def __init__(
         self,
         of_run: Files,
-        look: Callable[[Number], str] = lambda number: number.text,
+        look: Callable[[PrintedNumber], str] = lambda number: number.text,
         otherwise: Callable[[str, str, str], str] = lambda *_: "",
     ) -> None:
         self.numbers = numbers.load_numbers(of_run)
@@ -55,7 +55,7 @@ class Sentences:
         self._look, self._otherwise = look, otherwise
         self._missing = 0
         #: The numbers that texts and guards have named so far.
-        self.used: dict[str, Number] = {}
+        self.used: dict[str, PrintedNumber] = {}
 
     def names(self) -> dict[str, Callable[..., str]]:
         """Return the functions that a template calls."""
@@ -99,11 +99,11 @@ class Sentences:
         sentence = caller()
         return "" if self._missing > before else sentence
 
-    def _number(self, name: str) -> Number:
+    def _number(self, name: str) -> PrintedNumber:
         number = self.numbers.get(name)
         if number is None and not name.startswith(("claims.", "count.")):
             raise InputError(f"numbers.yaml has no entry {name}; add it, or correct the name")
-        number = number or Number(numbers.MISSING, None, "none", "claims", "claims.csv")
+        number = number or PrintedNumber(numbers.MISSING, None, "none", "claims", "claims.csv")
         if self.strict and number.text == numbers.MISSING:
             raise InputError(f"this run has no value for {name} ({number.source}); run it again")
         self.used[name] = number

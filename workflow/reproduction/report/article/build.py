@@ -109,14 +109,14 @@ def build(files: Files, out: str | os.PathLike) -> str:
     return ": ".join(filter(None, [content["results"], content["status"]]))
 
 
-def typst_text(files: Files) -> tuple[str, dict[str, numbers.Number]]:
+def typst_text(files: Files) -> tuple[str, dict[str, numbers.PrintedNumber]]:
     """Return the text with the numbers of a run, which link to their files, and these by name.
 
     Raises:
         InputError: a sentence assumes another verdict than that of the run.
     """
 
-    def look(number: numbers.Number) -> str:
+    def look(number: numbers.PrintedNumber) -> str:
         words = (json.dumps(part, ensure_ascii=False) for part in (number.text, number.file))
         return f"#number({', '.join(words)})"
 

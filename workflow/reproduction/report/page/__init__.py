@@ -35,7 +35,7 @@ from reproduction.report.page import (
     sections,
     views,
 )
-from reproduction.report.page.run import Run
+from reproduction.report.page.run import PageRun
 from reproduction.report.sentences import Sentences
 from reproduction.report.sheet import Sheet
 from reproduction.report.statistics import ENOUGH
@@ -80,7 +80,7 @@ def build(
     Raises:
         InputError: a file is damaged.
     """
-    outputs, sentences = Run(files, folder, options), Sentences(files)
+    outputs, sentences = PageRun(files, folder, options), Sentences(files)
     only = [] if job_settings.on_papers(outputs.settings) else outputs.experiments
     chapters = sections.arrange(_sections(outputs, only), sections.present(files))
     data, provenance = appendix.provenance(files)
@@ -142,7 +142,7 @@ def build(
     )
 
 
-def _sections(outputs: Run, only: list[str]) -> list[sections.Section]:
+def _sections(outputs: PageRun, only: list[str]) -> list[sections.Section]:
     """Return the sections of the page.
 
     ``only`` are the experiments of a run that is on none of the papers' experiments.
@@ -153,7 +153,7 @@ def _sections(outputs: Run, only: list[str]) -> list[sections.Section]:
     return [*(_section(name, outputs) for name in only), *parts]
 
 
-def _advised(outputs: Run) -> list[dict[str, str]]:
+def _advised(outputs: PageRun) -> list[dict[str, str]]:
     """Return the best mechanism of each topic; empty where none beats the baseline."""
     return [
         {
@@ -170,7 +170,7 @@ def _titles(sources: list[dict[str, Any]]) -> str:
     return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
 
 
-def _ledger(outputs: Run, claims: pd.DataFrame, present: set[str]) -> dict[str, Any]:
+def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[str, Any]:
     """Return the item of counts of verdicts, and of one table of claims, readings and errata."""
     with inputs.file_errors("claims.csv"):
         view = views.ledger(claims, outputs.table("tables/errata"))
@@ -179,7 +179,7 @@ def _ledger(outputs: Run, claims: pd.DataFrame, present: set[str]) -> dict[str, 
     return {"item_type": "html", "html": Markup(html)}
 
 
-def _section(name: str, outputs: Run) -> sections.Section:
+def _section(name: str, outputs: PageRun) -> sections.Section:
     """Return the section of an experiment that stands alone."""
     about, table = catalogue.experiment(name), _table(name, outputs)
     stems = (f"curves_{name}", *about.figures)
@@ -187,7 +187,7 @@ def _section(name: str, outputs: Run) -> sections.Section:
     return sections.Section(name, about.title, (table, *figures), open=(table, figures[0]))
 
 
-def _table(name: str, outputs: Run) -> str:
+def _table(name: str, outputs: PageRun) -> str:
     """Return the name of the file of the table of an experiment or a training."""
     training = name in outputs.settings["training"]
     return f"tables/imgm_{name}" if training else f"tables/{catalogue.experiment(name).results}"
@@ -253,7 +253,7 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _item(outputs: Run, name: str) -> dict[str, Any]:
+def _item(outputs: PageRun, name: str) -> dict[str, Any]:
     """Return the template's item for the table or figure ``name``."""
     kind, _, stem = name.partition("/")
     if kind == "figures":
@@ -265,7 +265,7 @@ def _item(outputs: Run, name: str) -> dict[str, Any]:
     return content | {"id": _slug(name)} | sources
 
 
-def _sources(outputs: Run, file: str, data: str) -> dict[str, Any]:
+def _sources(outputs: PageRun, file: str, data: str) -> dict[str, Any]:
     """Return the command that makes a file, and the file's data by path and for download."""
     target = shlex.quote(os.path.join(outputs.folder, file))
     return {
@@ -285,7 +285,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
 
 
 def _added(
-    outputs: Run,
+    outputs: PageRun,
     data: Sheet,
     facts: Mapping[str, str],
     present: set[str],
@@ -328,7 +328,7 @@ def _added(
     return added
 
 
-def _card(card: cards.Card, outputs: Run, present: set[str]) -> dict[str, Any]:
+def _card(card: cards.Card, outputs: PageRun, present: set[str]) -> dict[str, Any]:
     """Return a card with its claims and with links to its table and its curves."""
     name = card.about.id
     claims = findings.relevant(outputs.table("claims"), [name]).to_dict("records")
@@ -343,7 +343,7 @@ def _card(card: cards.Card, outputs: Run, present: set[str]) -> dict[str, Any]:
     }
 
 
-def _choices(outputs: Run) -> list[dict[str, Any]]:
+def _choices(outputs: PageRun) -> list[dict[str, Any]]:
     """Return the item with a card a task: what to use, what one types for it, what it gives."""
     offered, cards_ = catalogue.section("offered"), []
     for row in advice.by_topic(outputs.advice()):
@@ -363,7 +363,7 @@ def _choices(outputs: Run) -> list[dict[str, Any]]:
     return [{"item_type": "choices", "cards": cards_, "note": _note(texts)} | sources]
 
 
-def _health(outputs: Run) -> dict[str, Any]:
+def _health(outputs: PageRun) -> dict[str, Any]:
     """Return whether the run passes its privacy tests, and one line of text on each subject."""
     if (table := outputs.table("tables/audit")).empty:
         return {"passed": True, "words": []}

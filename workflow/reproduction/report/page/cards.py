@@ -9,7 +9,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, summary
-from reproduction.report.page.run import Run, trials
+from reproduction.report.page.run import PageRun, trials
 from reproduction.report.rows import on_shared_trials
 
 #: A standard private training, which a card shows where the advice names none.
@@ -33,7 +33,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Mark:
+class CardMark:
     """A mechanism: our value, the published one if any, and our verdict against the baseline.
 
     The label of a mechanism that the audit refutes says that it is not private.
@@ -65,7 +65,7 @@ class Card:
     place: str
     trials: int
     better: list[str]
-    marks: list[Mark]
+    marks: list[CardMark]
     baseline: str
 
 
@@ -79,7 +79,7 @@ def dot(share: float) -> Dot:
 ZERO, ONE = dot(0.0), dot(1.0)
 
 
-def cards(run: Run) -> list[Card]:
+def cards(run: PageRun) -> list[Card]:
     """Return a card for each experiment that has a baseline and a result without privacy.
 
     One without a mechanism of the papers has none.
@@ -115,7 +115,7 @@ def cards(run: Run) -> list[Card]:
             if key != catalogue.RANDOM
         }
         marks = [
-            Mark(
+            CardMark(
                 label=_label(mechanism, conditions.get(mechanism, ""), remarks[mechanism]),
                 ours=places[mechanism],
                 published=theirs.get(mechanism),
@@ -140,7 +140,7 @@ def _label(mechanism: str, condition: str, remark: str) -> str:
 
 
 def paper_values(
-    run: Run, about: catalogue.Experiment, means: dict[str, float]
+    run: PageRun, about: catalogue.Experiment, means: dict[str, float]
 ) -> dict[str, float]:
     """Return a paper's published values by mechanism, rescaled to our units.
 
@@ -160,7 +160,7 @@ def paper_values(
     }
 
 
-def _means(table: pd.DataFrame, run: Run) -> dict[str, float]:
+def _means(table: pd.DataFrame, run: PageRun) -> dict[str, float]:
     """Return the means of the baselines and of those at the tables' epsilon."""
     rows = table[run.at_epsilon(table) | table["mechanism"].isin(catalogue.BASELINES)]
     rows = on_shared_trials(rows)

@@ -13,7 +13,7 @@ from reproduction.report.inputs import Files
 from reproduction.report.statistics import ENOUGH
 
 
-class Run(inputs.Run):
+class PageRun(inputs.Run):
     """The files of a run, of which any but the settings may be missing.
 
     Args:

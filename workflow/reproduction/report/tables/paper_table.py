@@ -61,7 +61,7 @@ class Base(NamedTuple):
     published: float
 
 
-class Setting(NamedTuple):
+class TableSetting(NamedTuple):
     """What all rows of a table share.
 
     ``about`` is the experiment, or the one whose unit it shares; ``baseline`` the best row that
@@ -122,7 +122,7 @@ def compare(
     published: pd.DataFrame,
     settings: Mapping[str, Any],
     level: Base,
-) -> tuple[Setting, pd.DataFrame]:
+) -> tuple[TableSetting, pd.DataFrame]:
     """Return what rows share, and the rows, the paper's first, at one epsilon and in one reading.
 
     ``ratio`` is mean / published value; ``verdict`` says why a row has no result that counts: one
@@ -140,7 +140,7 @@ def compare(
     results = results[results["reading"].eq(reading)]
     results = results[summary.in_first_direction(results)]
     first = results.iloc[0]
-    shared = Setting(about, first["metric"], epsilon, level, first["baseline"])
+    shared = TableSetting(about, first["metric"], epsilon, level, first["baseline"])
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]
     rows += _further_rows(results, published, epsilon, job_settings.public_configurations(settings))
     table = pd.DataFrame(rows, columns=[*COLUMNS, *MORE])
@@ -186,7 +186,7 @@ def _paper_row(
     }
 
 
-def _against_paper(table: pd.DataFrame, shared: Setting) -> pd.Series:
+def _against_paper(table: pd.DataFrame, shared: TableSetting) -> pd.Series:
     """Return the verdicts on our rows against the published ones at the same epsilon, or empty."""
     names = ["published_value", "margin", "mean", "ci95"]
     if shared.about.conjecture:
@@ -199,7 +199,7 @@ def _against_paper(table: pd.DataFrame, shared: Setting) -> pd.Series:
     return pd.Series(verdicts, dtype=object).replace(_DIRECTIONS).where(comparable, "")
 
 
-def caption(shared: Setting, rows: pd.DataFrame) -> str:
+def caption(shared: TableSetting, rows: pd.DataFrame) -> str:
     """Return the setting, and the quantity that the verdicts compare."""
     first, delta = rows.iloc[0], rows["delta"].max()
     trials = span(rows["n_trials"][rows["n_trials"] > 0]) or "no"
@@ -218,7 +218,7 @@ def caption(shared: Setting, rows: pd.DataFrame) -> str:
     return " ".join(filter(None, parts))
 
 
-def ratios(shared: Setting, rows: pd.DataFrame, where: str = "") -> str:
+def ratios(shared: TableSetting, rows: pd.DataFrame, where: str = "") -> str:
     """Return the unit of published values, and what the verdict against the paper compares.
 
     The text is empty without a published value.
@@ -312,7 +312,7 @@ def _further_rows(
     return [row for row in rows if row["outcome"] != SKIPPED]
 
 
-def columns(shared: Setting, rows: pd.DataFrame) -> list[Column]:
+def columns(shared: TableSetting, rows: pd.DataFrame) -> list[Column]:
     """Return the columns of a table; those on the paper only where it has results."""
     metric, factor = catalogue.metric(shared.metric), rows["unit_factor"].max()
     power = "" if np.isnan(factor) else f"{np.log10(factor):.0f}"
