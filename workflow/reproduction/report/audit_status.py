@@ -14,6 +14,7 @@ import pandas as pd
 
 from matrixdp.auditing import status
 from matrixdp.auditing.status import CERTIFIED, DECLARED, NOT_REFUTED, REFUTED
+from reproduction.report import statistics
 from reproduction.report.markup import short
 from reproduction.report.sheet import Cell
 
@@ -92,6 +93,12 @@ def text(row: Mapping[str, Any]) -> str:
         return NOT_PRIVATE
     least_text = "no epsilon" if np.isinf(least) else f"epsilon at least {short(least)}"
     return f"{NOT_PRIVATE}: {least_text}"
+
+
+def doubt(row: Mapping[str, Any]) -> str:
+    """Return :func:`text`, or ``not private`` where more epsilon is delivered than is claimed."""
+    above = statistics.exceeds(row["epsilon_delivered"], row["epsilon"])
+    return text(row) or NOT_PRIVATE * bool(above)
 
 
 def remark(row: Mapping[str, Any]) -> str:

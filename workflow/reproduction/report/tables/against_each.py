@@ -106,10 +106,7 @@ def _described(
         rows.merge(facts[baseline].drop(columns="epsilon"), how="inner", on=AGAINST),
     ]
     rows = pd.concat(ends, ignore_index=True)
-    above = statistics.exceeds(rows["epsilon_delivered"], rows["epsilon"])
-    doubt = [audit_status.text(row) for row in rows.to_dict("records")]
-    plain = np.where(above, audit_status.NOT_PRIVATE, "")
-    return rows.assign(doubt=[words or other for words, other in zip(doubt, plain, strict=True)])
+    return rows.assign(doubt=[audit_status.doubt(row) for row in rows.to_dict("records")])
 
 
 def _is_own(rows: pd.DataFrame) -> pd.Series:

@@ -19,7 +19,6 @@ import pandas as pd
 from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
 from reproduction.report import audit_status, comparisons, statistics, summary
-from reproduction.report.audit_status import NOT_PRIVATE
 from reproduction.report.inputs import Run
 from reproduction.report.markup import epsilon_text, interval, middle, result, short, span
 from reproduction.report.sheet import Cell
@@ -279,10 +278,7 @@ def _verdict(row: Mapping) -> str:
     if np.isnan(row["mean"]):
         why = NO_GUARANTEE if row["outcome"] == NO_GUARANTEE else NOT_RUN
         return why if row["published"] else ""
-    if words := audit_status.text(row):
-        return words
-    above = statistics.exceeds(row["epsilon_delivered"], row["epsilon"])
-    return NOT_PRIVATE if above else ""
+    return audit_status.doubt(row)
 
 
 def _further_rows(
