@@ -28,6 +28,7 @@ TEXTS = {
     "catalogue": ["catalogue.yaml"],
     "report.article.build": ["article/*", "references.bib"],
     "report.citations": ["references.bib"],
+    "report.figures.style": ["reproduction/report/figures/*.mplstyle"],
     "report.claims.definitions": ["claims.yaml"],
     "report.numbers": ["numbers.yaml"],
     "report.sentences": ["texts/*"],

@@ -41,7 +41,7 @@ def test_a_figure_is_svg_png_and_the_data_that_it_shows(name, saved):
     assert frame["data_status"].eq(status).all()
     assert not frame.empty
     with Image.open(saved / f"{name}.png") as picture:
-        assert picture.width == style.WIDTH * style.DPI
+        assert picture.width == 200 * style.WIDTH
         assert np.asarray(picture.convert("L")).std() > 5
     svg = (saved / f"{name}.svg").read_text()
     assert "<text" not in svg, "letters are outlines"

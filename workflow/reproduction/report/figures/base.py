@@ -92,11 +92,12 @@ def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
         with replacing(svg) as temporary:
             drawing.savefig(temporary, format="svg", metadata=metadata)
         pixels = io.BytesIO()
-        drawing.savefig(pixels, format="png", dpi=style.DPI)
+        drawing.savefig(pixels, format="png")
+        dots = (drawing.dpi, drawing.dpi)
     with replacing(svg.with_suffix(".png")) as temporary:
         # With a palette the file has a third of the bytes, and looks the same.
         palette = Image.open(pixels).convert("RGB").quantize(256, dither=Image.Dither.NONE)
-        palette.save(temporary, format="png", optimize=True, dpi=(style.DPI, style.DPI))
+        palette.save(temporary, format="png", optimize=True, dpi=dots)
 
 
 def settle(drawing: style.Drawing) -> None:

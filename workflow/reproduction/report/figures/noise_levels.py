@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from reproduction import catalogue
@@ -53,11 +52,10 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         about = catalogue.experiment(str(experiment))
         axes.set_title(f"{about.title} (query {about.setup['query']})")
         _panel(axes, rows)
-    full = Line2D([], [], color=style.INK, marker="o", linestyle="none", label="noise added")
-    hollow = Line2D([], [], color=style.INK, marker="o", linestyle="none", markerfacecolor="white")
-    hollow.set_label("noise that would do")
-    free = Line2D([], [], color="#999999", linewidth=4, alpha=0.5)
-    free.set_label("all directions and shares")
+    dot, line = catalogue.Look(style.INK, "o", "none"), catalogue.Look("#999999", "", "-")
+    full = style.key("noise added", dot)
+    hollow = style.key("noise that would do", dot, markerfacecolor="white")
+    free = style.key("all directions and shares", line, linewidth=4, alpha=0.5)
     quiet = Patch(facecolor=QUIET, edgecolor=style.INK, label="less than an entry's public range")
     style.legend(figure, [full, hollow, free, quiet], columns=4)
     return figure

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import matplotlib
+import matplotlib.style
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -28,27 +29,23 @@ from reproduction import catalogue
 from reproduction.catalogue import Legend, Look, Mark, look
 from reproduction.report.markup import short
 
+#: The style sheet of all figures.
+STYLE = Path(__file__).with_name("figures.mplstyle")
+
 WIDTH = 9.0
 #: Letters in a line of a headline.
 LETTERS = 84
-#: Of the PNG: 900 pixels at half its size.
-DPI = 200
 
 BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
 INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
 
 
-@contextlib.contextmanager
-def context(salt: str = "matrixdp") -> Iterator[None]:
-    """Set matplotlib's settings for drawing and saving, whatever the user's matplotlibrc says.
+def context(salt: str = "matrixdp") -> contextlib.AbstractContextManager[None]:
+    """Set matplotlib's settings for drawing and saving by ``STYLE``, and by nothing else.
 
     ``salt`` is a figure's name; it makes the identifiers in an SVG the same in every run.
     """
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        settings = {"axes.labelcolor": INK, "figure.dpi": DPI, "svg.hashsalt": salt}
-        matplotlib.rcParams.update(catalogue.section("drawing") | settings)
-        yield
+    return matplotlib.style.context([STYLE, {"svg.hashsalt": salt}], after_reset=True)
 
 
 def canvas(
