@@ -37,7 +37,7 @@ try:
     config = configuration.resolve(config)
     configuration.check_places(config, FOLDER)
     # Experiments of the papers that an overlay of their own runs.
-    ASIDE = {name for name in discovery.trainings() if catalogue.experiment(name).command}
+    OVERLAY_RUNS = {name for name in discovery.trainings() if catalogue.experiment(name).command}
 except InputError as error:
     sys.exit(str(error))
 
@@ -70,7 +70,7 @@ OTHER_READING = READING.name != readings.DEFAULT
 # Whether the run has claims and theory, and whether all of the papers that no overlay runs.
 ON_PAPERS = job_settings.on_papers(config)
 OF_PAPERS = {*job_settings.OF_PAPERS, *discovery.trainings()}
-IN_FULL = ON_PAPERS and OF_PAPERS - ASIDE <= {*RUNS}
+IN_FULL = ON_PAPERS and OF_PAPERS - OVERLAY_RUNS <= {*RUNS}
 
 
 pathvars:
@@ -78,25 +78,25 @@ pathvars:
     reading=READING.name,
 
 
-def any_of(names):
+def wildcard_pattern(names):
     """Return the pattern of a wildcard that is one of these names."""
     return "|".join({*names}) or "none"
 
 
 wildcard_constraints:
     dataset="[a-z0-9_]+",
-    scaling=any_of(
+    scaling=wildcard_pattern(
         {name for each in DATASETS for name in SPECS[each].get("scalings", ())} - {"default"}
     ),
-    experiment=any_of(EXPERIMENTS),
-    training=any_of(TRAININGS),
-    run=any_of(RUNS),
-    mechanism=any_of(row for run in EXPERIMENTS for row in ROWS[run]),
-    scheme=any_of(row for run in TRAININGS for row in ROWS[run]),
-    theory=any_of(discovery.theory()),
+    experiment=wildcard_pattern(EXPERIMENTS),
+    training=wildcard_pattern(TRAININGS),
+    run=wildcard_pattern(RUNS),
+    mechanism=wildcard_pattern(row for run in EXPERIMENTS for row in ROWS[run]),
+    scheme=wildcard_pattern(row for run in TRAININGS for row in ROWS[run]),
+    theory=wildcard_pattern(discovery.theory()),
 
 
-def near(path):
+def project_path(path):
     """Return a path of the project: relative inside this folder, so that both may be moved."""
     path = os.path.relpath(path)
     return os.path.abspath(path) if path.startswith(os.pardir) else path
@@ -108,14 +108,14 @@ def python(wildcards, output):
     What the log of a job cannot take goes to the terminal, by stream 9. As a function of the output
     this is not compared: the folders may be moved.
     """
-    packages = shlex.quote(os.pathsep.join(map(near, PACKAGES)))
+    packages = shlex.quote(os.pathsep.join(map(project_path, PACKAGES)))
     return f"MATRIXDP_TERMINAL=9 9>&2 PYTHONPATH={packages} python"
 
 
-def shipped(*names):
+def project_files(*names):
     """Return those of these files of the project that are there."""
     paths = [os.path.join(PROJECT, name) for name in names]
-    return [local(near(path)) for path in paths if os.path.isfile(path)]
+    return [local(project_path(path)) for path in paths if os.path.isfile(path)]
 
 
 @functools.cache
@@ -185,7 +185,7 @@ def trials_of(run):
 
 def published(*names):
     """Return what the papers print of experiments, or in tables, as far as there is anything."""
-    return shipped(*(f"workflow/published/{IN_PRINT.get(name, name)}.csv" for name in names))
+    return project_files(*(f"workflow/published/{IN_PRINT.get(name, name)}.csv" for name in names))
 
 
 def summaries_of(*runs):
@@ -264,7 +264,7 @@ def tables(*patterns):
 def training_tables(name):
     """Return the files of the table of a training, which the configuration must have."""
     if name not in TRAININGS:
-        command = f"; `{catalogue.experiment(name).command}` does" if name in ASIDE else ""
+        command = f"; `{catalogue.experiment(name).command}` does" if name in OVERLAY_RUNS else ""
         sys.exit(f"this configuration does not run {name}{command}")
     return tables(f"imgm_{name}")
 

@@ -35,7 +35,7 @@ rule matrix:
     log:
         "<folder>/logs/data/{dataset}.log",
     wildcard_constraints:
-        dataset=any_of(DATASET[name] for name in EXPERIMENTS),
+        dataset=wildcard_pattern(DATASET[name] for name in EXPERIMENTS),
     localrule: True
     conda:
         "../../environment.yml"
@@ -65,7 +65,7 @@ use rule matrix as learning_set with:
         arrays="<folder>/data/{dataset}/arrays.npz",
         provenance="<folder>/data/{dataset}/provenance.json",
     wildcard_constraints:
-        dataset=any_of(DATASET[name] for name in TRAININGS),
+        dataset=wildcard_pattern(DATASET[name] for name in TRAININGS),
     localrule: True
 
 
@@ -97,7 +97,7 @@ rule features:
     benchmark:
         "<folder>/benchmarks/features/{training}.tsv"
     wildcard_constraints:
-        training=any_of(TRAININGS.keys() & discovery.extractors().keys()),
+        training=wildcard_pattern(TRAININGS.keys() & discovery.extractors().keys()),
     conda:
         "../../environment.yml"
     params:

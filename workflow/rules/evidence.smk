@@ -234,8 +234,8 @@ rule claim:
         settings="<folder>/settings.yaml",
         # Both are read below --kept: the verdict among all claims, and the noise that printed errors
         # would need.
-        kept=lambda w: shipped("results/reference/claims.csv"),
-        noise=lambda w: shipped(
+        kept=lambda w: project_files("results/reference/claims.csv"),
+        noise=lambda w: project_files(
             *(f"results/reference/implied_noise/{run}.csv" for run in summaries_of_claim(w.claim))
         ),
     output:

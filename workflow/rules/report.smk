@@ -39,7 +39,7 @@ if ON_PAPERS:
         "table1": ("table1", [*published("table1"), *provenance(*map(DATASET.get, TRAININGS))]),
         "table2": ("table2", [*published("table2"), *provenance("liver", "movement", "ctg")]),
         "claims": ("claims", ["<folder>/claims.csv"]),
-        "errata": ("errata", [*shipped("workflow/errata.yaml"), "<folder>/theory/exact.csv"]),
+        "errata": ("errata", [*project_files("workflow/errata.yaml"), "<folder>/theory/exact.csv"]),
         "imgm_settings": ("imgm_settings", ["<folder>/theory/settings.csv"]),
     }
     FIGURES |= {
@@ -176,7 +176,7 @@ rule table:
     log:
         "<folder>/logs/tables/{table}.log",
     wildcard_constraints:
-        table=any_of(RECIPES),
+        table=wildcard_pattern(RECIPES),
     localrule: True
     conda:
         "../../environment.yml"
@@ -211,7 +211,7 @@ rule figure:
     log:
         "<folder>/logs/figures/{figure}.log",
     wildcard_constraints:
-        figure=any_of(FIGURES),
+        figure=wildcard_pattern(FIGURES),
     localrule: True
     conda:
         "../../environment.yml"
@@ -233,8 +233,8 @@ rule report:
     input:
         files=CONTENT,
         settings="<folder>/settings.yaml",
-        # The settings that its sentences are written for.
-        beside=shipped("results/reference/settings.yaml"),
+        # Those that its sentences are written for.
+        reference_settings=project_files("results/reference/settings.yaml"),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:
@@ -260,13 +260,13 @@ rule bibliography:
         summaries=lambda w: expand("<folder>/summary/{run}.csv", run=CITATIONS[w.citations]),
         data=lambda w: provenance(*sorted({DATASET[run] for run in CITATIONS[w.citations]})),
         settings="<folder>/settings.yaml",
-        authors=shipped("CITATION.cff"),
+        authors=project_files("CITATION.cff"),
     output:
         "<folder>/{citations}.bib",
     log:
         "<folder>/logs/{citations}.log",
     wildcard_constraints:
-        citations=any_of(CITATIONS),
+        citations=wildcard_pattern(CITATIONS),
     localrule: True
     conda:
         "../../environment.yml"
@@ -285,8 +285,9 @@ rule article:
     input:
         files=CONTENT,
         settings="<folder>/settings.yaml",
-        # Its authors, and the settings that its text is written for.
-        beside=shipped("CITATION.cff", "results/reference/settings.yaml"),
+        # Those that its text is written for.
+        reference_settings=project_files("results/reference/settings.yaml"),
+        authors=project_files("CITATION.cff"),
     output:
         pdf=report("<folder>/article.pdf", caption="../report/page.rst", category="Report"),
         numbers="<folder>/article_numbers.csv",
