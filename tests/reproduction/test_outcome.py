@@ -1,5 +1,6 @@
 """The last words of a run say what it found, and nothing of an earlier run."""
 
+import json
 import os
 import re
 import time
@@ -33,3 +34,19 @@ def test_files_of_an_earlier_run_are_not_named(tmp_path):
         (tmp_path / name).write_text(HEAD)
         os.utime(tmp_path / name, (1, 1))
     assert words(tmp_path, time.time()) == "This run took"
+
+
+def test_the_command_for_originals_is_told_of_stand_ins_that_nobody_asked_for(tmp_path):
+    cases = {"liver": ("auto", "simulated"), "ctg": ("auto", "original")}
+    cases |= {"cora": ("simulated", "simulated"), "imdb": ("auto", "simulated")}
+    for name, (requested, status) in cases.items():
+        file = tmp_path / "my data/data" / name / "provenance.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"requested": requested, "status": status}))
+    (text,) = outcome.stand_ins(f"{tmp_path}/my data", "--configfile my.yaml")
+    files = " ".join(
+        f"'{tmp_path}/my data/data/{name}/provenance.json'" for name in ("imdb", "liver")
+    )
+    assert "the place of imdb, liver." in text
+    assert f"snakemake --configfile my.yaml --forcerun {files} -- {files}`" in text
+    assert [*outcome.stand_ins(str(tmp_path), "")] == []

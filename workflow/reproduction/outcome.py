@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import shlex
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +12,28 @@ from pathlib import Path
 
 #: What a verdict is called where its own word says too little alone.
 _WORDS = {"narrower": "reproduced only in a narrower case"}
+
+
+def stand_ins(folder: str, options: str) -> Iterator[str]:
+    """Yield a line with the command that tries again for originals, where stand-ins stand.
+
+    Args:
+        folder: that of the results.
+        options: those of snakemake that give this configuration.
+    """
+    names, files = [], []
+    for file in sorted(Path(folder, "data").glob("*/provenance.json")):
+        origin = json.loads(file.read_text(encoding="utf-8"))
+        if origin.get("requested") == "auto" and origin.get("status") == "simulated":
+            names.append(file.parent.name)
+            files.append(shlex.quote(str(file)))
+    if names:
+        again = " ".join(["--forcerun", *files, "--", *files])
+        yield (
+            f"SIMULATED stand-ins take the place of {', '.join(names)}. With a network, or with "
+            f"the originals in a folder that DATA_MIRROR names, say `.venv/bin/snakemake {options}"
+            f"{' ' * bool(options)}{again}`, and start again.\n"
+        )
 
 
 def sentences(folder: str, start: float) -> Iterator[str]:
