@@ -98,11 +98,27 @@ ACCEPTED = {
     ),
 }
 
+
+def encrypted(**files):
+    """Return an archive that says of its files that they are encrypted."""
+    data = bytearray(zipped(**files))
+    for start, place in ((b"PK\1\2", 8), (b"PK\3\4", 6)):
+        at = data.find(start)
+        while at >= 0:
+            data[at + place] |= 1
+            at = data.find(start, at + 1)
+    return bytes(data)
+
+
 #: Files in a mirror that are refused, and what the error says; each is near an accepted one.
 REFUSED = {
     "a changed byte": (listed, {"x/a.data": WRONG}, f"x/a.data has the sha256 {sha256(WRONG)}"),
     "a changed byte, compressed": (listed, {"a.data.gz": gzip.compress(WRONG)}, "has the sha256"),
     "the right name in an archive": (listed, {"x.zip": zipped(**{"a.data": WRONG})}, "x.zip has"),
+    "half a .zip": (listed, {"a.data.zip": zipped(**{"a.data": DATA})[:-9]}, "its end is missing"),
+    "half a .zip of members": (walks, {"walks.zip": zipped(**WALKS)[:-9]}, "its end is missing"),
+    "an encrypted one": (listed, {"x.zip": encrypted(**{"a.data": DATA})}, "x.zip .* encrypted"),
+    "encrypted members": (walks, {"mine.zip": encrypted(**WALKS)}, "mine.zip .* encrypted"),
     "half an archive": (listed, {"a.data.gz": gzip.compress(DATA)[:-9]}, "cannot be unpacked"),
     "a member too few": (walks, {"mine.zip": zipped(**FEWER)}, "mine.zip has other records"),
     "a file too few": (walks, FEWER, "dataset has other records"),
@@ -244,6 +260,29 @@ def test_a_proxy_that_wants_a_login_is_said_to_be_that(scheme, server, tmp_path,
         fetch(listed(f"{scheme}://example.test/a.data"), tmp_path)
     assert not isinstance(raised.value, Unreachable)
     sentence(raised)
+
+
+#: A variable of the host, its value, and what the error says.
+VARIABLES = [
+    ("REQUESTS_CA_BUNDLE", "/no/such.pem", "is '/no/such.pem', which is no file; correct or unset"),
+    ("HTTPS_PROXY", "socks5h://me:secret@127.0.0.1:9", "the package PySocks is missing"),
+    ("https_proxy", "http://me:secret@127.0.0.1:99999", "is no address of a proxy"),
+    ("HTTPS_PROXY", "http://", "is no address of a proxy"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), VARIABLES)
+def test_a_variable_of_the_host_that_stops_a_download_is_named(
+    name, value, words, nowhere, tmp_path, monkeypatch
+):
+    for other in ("http", "https", "all", "no"):
+        for each in (f"{other}_proxy", f"{other}_proxy".upper()):
+            monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=f"{name} .*{words}") as raised:
+        fetch(listed(nowhere.replace("http:", "https:") + "/a.data"), tmp_path)
+    assert not isinstance(raised.value, Unreachable)
+    assert "secret" not in sentence(raised)
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(server, tmp_path):

@@ -36,6 +36,8 @@ _SINGLE: dict[bytes, Callable[[Path], Any]] = {
     b"\xfd7zXZ": lzma.open,
     b"BZh": bz2.open,
 }
+#: How a .zip file begins; its list of files stands at its end.
+_ZIP = b"PK\x03\x04"
 _SUFFIXES = {".zip", ".tar", ".tgz", ".txz", ".gz", ".xz", ".bz2"}
 
 
@@ -100,7 +102,9 @@ def unpacked(path: Path, name: str | None = None) -> Iterator[ArchiveEntry]:
                     yield ArchiveEntry(item.name, item.size, content.read)
     else:
         with path.open("rb") as stream:
-            start = stream.read(max(map(len, _SINGLE)))
+            start = stream.read(max(map(len, [*_SINGLE, _ZIP])))
+        if start.startswith(_ZIP):
+            raise zipfile.BadZipFile("its end is missing")
         for magic, opened in _SINGLE.items():
             if start.startswith(magic):
                 with opened(path) as content:

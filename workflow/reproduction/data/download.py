@@ -188,8 +188,8 @@ class _Search:
                 continue
             try:
                 data = entry.read()
-            except OSError as error:
-                self._refuse(path, source, f"cannot be read ({why(error)})", file)
+            except archives.BROKEN as error:
+                self.wrong[name].append(_unreadable(path, entry, source, error))
                 continue
             digest = hashlib.sha256(data).hexdigest()
             if digest == (expected := self.spec.files[name].sha256):
@@ -214,7 +214,13 @@ class _Search:
             elif name:
                 base = entry.name.removesuffix(name)
                 unpacked = path.as_posix() == entry.name
-                groups[Path(base) if unpacked else path, base][name] = entry.read()
+                try:
+                    groups[Path(base) if unpacked else path, base][name] = entry.read()
+                except archives.BROKEN as error:
+                    self.wrong[next(iter(self.spec.files))].append(
+                        _unreadable(path, entry, source, error)
+                    )
+                    return
         (file,) = self.spec.files
         for (path, _), members in groups.items():
             original = _original(path, source, members)
@@ -264,6 +270,37 @@ def _original(path: Path, source: str, members: Mapping[str, bytes] | None = Non
         return Original(path, source, hashlib.sha256(content).hexdigest())
     with path.open("rb") as stream:
         return Original(path, source, hashlib.file_digest(stream, "sha256").hexdigest())
+
+
+def _unreadable(path: Path, entry: ArchiveEntry, source: str, error: Exception) -> str:
+    """Return what is wrong with a file, or with an archive that has it: damaged, or encrypted."""
+    verb = "read" if entry.name == path.as_posix() else "unpacked"
+    return f"{_place(path, source)} cannot be {verb} ({why(error)})"
+
+
+def _fault_of_host(url: str, error: OSError) -> str:
+    """Return which variable of this machine stops a download, and what to do; nothing for none.
+
+    A proxy's address is not shown, which may have a password.
+    """
+    import requests
+
+    if error.errno is None and not isinstance(error, requests.RequestException):
+        for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+            bundle = os.environ.get(name)
+            if bundle and not os.path.exists(bundle):
+                return f"{name} is {bundle!r}, which is no file; correct or unset it"
+    if isinstance(error, requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL):
+        variables = [f"{kind}_proxy" for kind in (urlsplit(url).scheme, "all")]
+        for name in (each for lower in variables for each in (lower, lower.upper())):
+            if os.environ.get(name):
+                if "SOCKS" in str(error):
+                    return (
+                        f"{name} names a SOCKS proxy, for which the package PySocks is missing; "
+                        "name one of http://, or install that package into .venv"
+                    )
+                return f"{name} is no address of a proxy, as http://host:3128 is; correct it"
+    return ""
 
 
 def _place(path: Path, source: str) -> str:
@@ -319,6 +356,8 @@ def _download(search: _Search, file: str, folder: Path) -> None:
                 else f"{host} cannot be reached"
             )
         except requests.RequestException as error:
+            if fault := _fault_of_host(url, error):
+                raise InputError(fault) from error
             severity = max(severity, 1)
             response = error.response
             failures.append(
@@ -329,6 +368,8 @@ def _download(search: _Search, file: str, folder: Path) -> None:
                 else f"{url} answers {response.status_code}"
             )
         except OSError as error:
+            if fault := _fault_of_host(url, error):
+                raise InputError(fault) from error
             raise InputError(
                 f"{stored} cannot be written ({why(error)}); free some space or choose "
                 "a folder that you may write to"
