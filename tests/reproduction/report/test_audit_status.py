@@ -64,7 +64,7 @@ AUDIT = pd.DataFrame(
     }
 )
 NAMES = ["laplace", "goe", "knorm_frob", "staircase", "nonprivate"]
-ROWS = pd.DataFrame({"mechanism": NAMES, "epsilon": ["1", "1", "1", "1", ""], "mean": 0.5})
+ROWS = pd.DataFrame({"mechanism": NAMES, "epsilon": [1.0, 1.0, 1.0, 1.0, UNKNOWN], "mean": 0.5})
 
 
 def test_rows_that_the_audit_lacks_are_declared_and_baselines_are_not():

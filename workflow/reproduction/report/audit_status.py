@@ -46,9 +46,9 @@ def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
         # Where no epsilon was computed, runs alone objected to nothing.
         doubtful = statuses.eq(NOT_REFUTED) & audit["epsilon_attained"].isna()
         statuses = statuses.mask(doubtful, DECLARED)
-    least = audit.reindex(columns=["epsilon_attained", "epsilon_certified"]).max(axis=1)
-    claimed = pd.to_numeric(audit.reindex(columns=["epsilon"])["epsilon"])
-    wrong = statuses.eq(REFUTED) & ~least.le(claimed)
+    known = audit.reindex(columns=["epsilon", "epsilon_attained", "epsilon_certified"])
+    least = known[["epsilon_attained", "epsilon_certified"]].max(axis=1)
+    wrong = statuses.eq(REFUTED) & ~least.le(known["epsilon"])
     groups = audit["mechanism"]
     return pd.DataFrame(
         {
@@ -66,10 +66,8 @@ def add_audit_status(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataF
     judged = by_mechanism(audit).reindex(rows["mechanism"])
     status = judged["audit_status"].astype(object).fillna("").to_numpy()
     if audit is not None and not audit.empty:
-        claimed = pd.to_numeric(rows.reindex(columns=["epsilon"])["epsilon"], errors="coerce")
-        lacking = claimed.notna() & ~rows["mechanism"].isin(audit["mechanism"])
-        if "mean" in rows:
-            lacking &= rows["mean"].notna()
+        results = rows.reindex(columns=["epsilon", "mean"]).notna().all(axis=1)
+        lacking = results & ~rows["mechanism"].isin(audit["mechanism"])
         status = np.where(lacking, DECLARED, status)
     return rows.assign(
         audit_status=status,
