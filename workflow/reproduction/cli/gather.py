@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: The modules that write tables, imported by name: a table rests on no other's module.
+#: Functions that write tables, imported by name: a table rests on no other's module.
 TABLES = {
-    "audit": "reproduction.auditing.table",
-    "held_out": "reproduction.report.held_out_table",
-    "readings": "reproduction.report.readings",
+    "audit": "reproduction.auditing.table:write_audit",
+    "held_out": "reproduction.report.held_out_table:write_held_out",
+    "readings": "reproduction.report.readings:write_readings",
 }
 
 
@@ -20,8 +20,8 @@ def run(table: str, files: Sequence[str] = (), *, out: str) -> None:
         files: audits of an experiment's mechanisms, or trials, .csv.gz
         out: the table, CSV
     """
-    import importlib
+    import pkgutil
 
     from matrixdp.checks import choice
 
-    importlib.import_module(TABLES[choice(TABLES, table=table)]).write(files, out)
+    pkgutil.resolve_name(TABLES[choice(TABLES, table=table)])(files, out)
