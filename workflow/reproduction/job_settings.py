@@ -189,9 +189,8 @@ def readings(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     They have a fifth of the trials that the tables' rows have, where these are more: the margins
     of claims are narrower than 100 trials can tell.
     """
-    names = rows(settings, experiment)
-    entry = run(settings, experiment)
-    count = max(entry["trials"], entry.get("trials_at_table_epsilon", 0) // 5)
+    names, part = rows(settings, experiment), run(settings, experiment)
+    count = max(part["trials"], part.get("trials_at_table_epsilon", 0) // 5)
     job = _at_table_epsilon(settings, experiment, *names)
     job |= {"mechanisms": names, "trials": count}
     # The untuned value, so that readings do not choose it again.
