@@ -11,6 +11,8 @@ from trialrows import around, trials
 from reproduction import catalogue
 from reproduction.report import comparisons, contrasts, inputs, rows, summary
 
+NOISE = {"noise_factor": 4.0, "noise_factor_low": 3.0, "noise_factor_high": np.inf}
+
 
 @pytest.fixture
 def joined(saved, tmp_path):
@@ -108,7 +110,7 @@ def test_a_row_has_what_each_file_says_of_it(joined):
         trials("imgm", around(0.1, 0.01), **private | other | {"epsilon": "3"}),
         audit__regression=audit,
         published__table3=pd.DataFrame([printed | {"mechanism": "laplace"}]),
-        implied_noise__regression=pd.DataFrame({"mechanism": ["laplace"], "noise_factor": 4.0}),
+        implied_noise__regression=pd.DataFrame([NOISE | {"mechanism": "laplace"}]),
     )
     assert {*table["baseline"]} == {"zero", ""}
     laplace, imgm = table.loc[("laplace", 1.0)], table.loc[("imgm", 1.0)]
@@ -116,8 +118,8 @@ def test_a_row_has_what_each_file_says_of_it(joined):
     assert (laplace["audit_status"], laplace["epsilon_least"]) == ("refuted", 3.0)
     assert (laplace["advisable"], imgm["audit_status"]) == ("not private", "declared")
     assert (laplace["printed"], laplace["printed_ci95"]) == pytest.approx((0.02, 0.005))
-    assert laplace["noise_factor"] == 4.0
-    assert np.isnan(imgm[["printed", "noise_factor"]].astype(float)).all()
+    assert {name: laplace[name] for name in NOISE} == NOISE
+    assert np.isnan(imgm[["printed", *NOISE]].astype(float)).all()
     # Nothing is compared under another reading, which has no baseline here.
     assert table.loc[("imgm", 3.0), "against_baseline"] == ""
     assert np.isnan(table.loc[("imgm", 3.0), "shared_mean"])

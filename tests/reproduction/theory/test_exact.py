@@ -67,6 +67,7 @@ def test_the_same_seed_gives_the_same_numbers(table, monkeypatch):
         # As printed 277 to 16.7 million times the necessary noise, 144 to 78,110 with the root.
         ("zeta_without_root", 2, 277.5 / 144.21, 1e-3),
         ("zeta_without_root", 3, 16.72e6 / 78110.9, 1e-3),
+        ("maxpnr_records", 0, 1161, 1e-3),
         ("M11", 0, -0.388, 0.002),  # Eq. (25) at the paper's parameters
         ("M30", 0, 0.4859 * np.log(2) / (np.log(2) / 2), 1e-3),  # a binary input at 0 dB, in bits
         ("divided_noise", 0, 32 / 64, 1e-12),

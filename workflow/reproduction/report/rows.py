@@ -26,13 +26,14 @@ from reproduction.report import (
 #: Columns beside those of a summary; :func:`table` explains them.
 JOINED = (
     *("shown", "baseline", "against_baseline", *audit_status.COLUMNS, "advisable", "also"),
-    *("repeats", "shared_mean", "shared_ci95", "printed", "printed_ci95", "noise_factor"),
+    *("repeats", "shared_mean", "shared_ci95", "printed", "printed_ci95"),
+    *("noise_factor", "noise_factor_low", "noise_factor_high"),
 )
 COLUMNS = (*summary.COLUMNS, *JOINED)
 
 #: Types of columns; all others are text.
 _TYPES = summary.TYPES | dict.fromkeys(("shown", "repeats"), bool)
-_TYPES |= dict.fromkeys(("epsilon", "epsilon_least", *JOINED[-5:]), float)
+_TYPES |= dict.fromkeys(("epsilon", "epsilon_least", *JOINED[-7:]), float)
 
 
 def table(
@@ -58,7 +59,8 @@ def table(
     - ``shared_mean`` and ``shared_ci95``: mean and half its interval as they would be over all
       trials of the baseline (:func:`reproduction.report.contrasts.shared_mean`); NaN without trials
     - ``printed`` and ``printed_ci95``: what the paper prints of a shown row, without its power of
-      ten, and ``noise_factor``: the noise that this would need, as a multiple of ours
+      ten, and ``noise_factor``: the noise that this would need, as a multiple of ours, with the
+      multiples at the ends of the printed interval
 
     Args:
         experiment: its name.
@@ -137,11 +139,13 @@ def _printed(rows: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame
 
 def _searched(rows: pd.DataFrame, noise: pd.DataFrame | None, epsilon: float) -> pd.DataFrame:
     """Return rows with ``noise_factor``; simulated data say nothing of what is printed."""
+    names = ["noise_factor", "noise_factor_low", "noise_factor_high"]
     if noise is None:
-        return rows.assign(noise_factor=np.nan)
-    factors = rows["mechanism"].map(noise.set_index("mechanism")["noise_factor"])
+        return rows.assign(**dict.fromkeys(names, np.nan))
+    factors = noise.set_index("mechanism")[names].reindex(rows["mechanism"])
     at = rows["shown"] & rows["epsilon"].eq(epsilon) & rows["data_status"].ne(summary.SIMULATED)
-    return rows.assign(noise_factor=factors.where(at))
+    rows[names] = factors.set_axis(rows.index).where(at)
+    return rows
 
 
 def on_shared_trials(rows: pd.DataFrame) -> pd.DataFrame:

@@ -11,8 +11,10 @@ import numpy as np
 
 from matrixdp.privacy import gaussian_dp
 from reproduction.mechanisms import wishart
+from reproduction.mechanisms.allocation import MaxPNR
+from reproduction.mechanisms.directions import PrivateDirections
 from reproduction.mechanisms.gaussian import IMGM, GaussianByEntry
-from reproduction.mechanisms.mvg import MVG, coefficients, largest_phi
+from reproduction.mechanisms.mvg import MVG, AlongPrivateDirections, coefficients, largest_phi
 from reproduction.privacy import published
 from reproduction.privacy.published import CTG, LIVER, MOVEMENT
 from reproduction.theory.exact_imgm import DELTA, EPSILON
@@ -45,6 +47,26 @@ def zeta_without_root(_stream: Stream, *, zeta: str = "literal") -> Numbers:
             "=",
             1,
         )
+
+
+@check("maxpnr_records", {"an exact share": {"exact": True}})
+def maxpnr_records(_stream: Stream, *, exact: bool = False) -> Numbers:
+    """Section 8.1.3: noise on records along private directions, over what its share needs.
+
+    Most of what max-PNR delivers is spent by its private SVD. The noise on the released direction
+    of the records has the deviation 1 / sqrt(limit) at least, whatever the spectrum.
+    """
+    svd = PrivateDirections()
+    whole, rest = 1 / LIVER.n_records, 1 - svd.budget_fraction
+    release = MVG(allocation=MaxPNR(), directions=svd).calibrate(
+        LIVER, epsilon=EPSILON, delta=whole
+    )
+    needed = LIVER.l2_sensitivity / gaussian_dp.mu(rest * EPSILON, rest * whole)
+    assert isinstance(release, AlongPrivateDirections)
+    deviation = needed if exact else 1 / np.sqrt(release.limit)
+    yield Number(
+        "noise of max-PNR on records over the needed one", deviation / needed, "=", 1, 1e-9
+    )
 
 
 @check("needless_gamma", {"f(X1)": {"needed": False}})

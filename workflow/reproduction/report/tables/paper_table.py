@@ -25,10 +25,13 @@ from reproduction.report.sheet import Cell
 from reproduction.report.tables.base import Column, Table, lines
 from reproduction.trials import NO_GUARANTEE, SKIPPED
 
+#: The noise for a printed error, and for the ends of its interval.
+NOISE = ("noise_factor", "noise_factor_low", "noise_factor_high")
+
 #: Columns of the CSV, in order.
 COLUMNS = (
     *("method", "mechanism", "configuration", "direction", "published", "published_ci"),
-    *("unit_factor", "published_value", "mean", "ci95", "ratio", "noise_factor", "base"),
+    *("unit_factor", "published_value", "mean", "ci95", "ratio", *NOISE, "base"),
     *("over_base", "over_base_ci", "published_over_base", "published_over_base_ci"),
     *("epsilon", "delta", "epsilon_delivered", *audit_status.COLUMNS, "mu", "noise_std"),
     *("n_trials", "data_status", "reading", "verdict", "against_paper", "against_baseline"),
@@ -154,11 +157,11 @@ def compare(
         against_paper = _against_paper(table, shared)
         against_baseline = table["against_baseline"].replace(comparisons.EVEN, AT_BASELINE)
         against_baseline = against_baseline.mask(audit_status.refuted(table), "")
+    table[[*NOISE]] = table[[*NOISE]].where(table["published"].ne(""))
     return shared, table.assign(
         data_status=status,
         reading=reading,
         base=level.mechanism,
-        noise_factor=table["noise_factor"].where(table["published"].ne("")),
         epsilon=table["epsilon"].map(epsilon_text),
         against_paper=against_paper,
         against_baseline=against_baseline,
@@ -212,7 +215,8 @@ def caption(shared: TableSetting, rows: pd.DataFrame) -> str:
     if rows["noise_factor"].notna().any():
         parts.append(
             "Noise for the printed error: the multiple of our noise, the textbook one, at which "
-            "our error is the printed one in our unit. We do not know why it is not 1."
+            "our error is the printed one in our unit, and those at the ends of its interval. We "
+            "do not know why it is not 1."
         )
     return " ".join(filter(None, parts))
 
@@ -374,7 +378,13 @@ def _ratio(header: str, name: str, print: str, page: str | None) -> Column:
 
 def _noise_factor(row: Mapping[str, Any]) -> str:
     """Return the noise that the printed error would need, as a multiple of ours."""
-    return f"{short(row['noise_factor'])} times" if row["noise_factor"] > 0 else ""
+    if not row["noise_factor"] > 0:
+        return ""
+    factor, low, high = (short(row[name], 2) for name in NOISE)
+    if low == high:
+        return f"{factor} times"
+    ends = f"{low} to {high}" if np.isfinite(row["noise_factor_high"]) else f"{low} or more"
+    return f"{factor} times ({ends})"
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
