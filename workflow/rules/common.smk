@@ -262,11 +262,17 @@ def tables(*patterns):
 
 
 def training_tables(name):
-    """Return the files of the table of a training, which the configuration must have."""
-    if name not in TRAININGS:
-        command = f"; `{catalogue.experiment(name).command}` does" if name in OVERLAY_RUNS else ""
-        sys.exit(f"this configuration does not run {name}{command}")
-    return tables(f"imgm_{name}")
+    """Return the files of the table of a training, which the configuration must have if asked."""
+
+    def names(wildcards):
+        if name not in TRAININGS:
+            command = (
+                f"; `{catalogue.experiment(name).command}` does" if name in OVERLAY_RUNS else ""
+            )
+            sys.exit(f"this configuration does not run {name}{command}")
+        return tables(f"imgm_{name}")
+
+    return names
 
 
 def figures(*patterns):
