@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 
 import pandas as pd
@@ -48,15 +47,12 @@ def write_held_out(trial_files: Iterable[str | os.PathLike], out: str | os.PathL
 
     The order that families follow is that of the catalogue: what has no entry comes last.
     """
-    rows = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in trial_files)
+    rows = pd.concat(map(summary.read_trials, trial_files), ignore_index=True)
     rows = rows.sort_values("mechanism", key=lambda names: names.map(catalogue.rank), kind="stable")
     parts = []
     for (experiment, dataset), run in rows.groupby(["experiment", "dataset"], sort=False):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "trials.csv")
-            run.to_csv(path, index=False)
-            results = summary.summarise_trials([path])
-            compared = comparisons.table([path], results)
+        results = summary.summarise_trials(run)
+        compared = comparisons.table(run, results)
         of = {"experiment": experiment, "dataset": dataset}
         simulated = run["data_status"].eq(summary.SIMULATED).any()
         parts.append(table(compared, results).assign(**of, simulated=simulated))
