@@ -203,9 +203,9 @@ def _label(entry: dict[str, Any]) -> str:
     return " ".join(words if entry.pop("tuned", False) else words[:1])
 
 
-def marked(text: str) -> str:
-    """Return a text in which a mark stands for the remark on a tuned rule."""
-    return text.replace(f" ({section('tuned')})", section("tuned_mark"))
+def shorten_remark(text: str, mark: str = "") -> str:
+    """Return a text with a mark, by default the page's, for the remark on a tuned rule."""
+    return text.replace(f" ({section('tuned')})", mark or section("tuned_mark"))
 
 
 def label(name: str, perturbation: str = "") -> str:

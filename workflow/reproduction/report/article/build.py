@@ -237,7 +237,8 @@ def _print(
     places = [names.index(header) for header in headers]
 
     def text(cell: Cell, header: str) -> str:
-        return _in_print(cell.brief if header in brief and cell.brief else cell.whole)
+        words = cell.brief if header in brief and cell.brief else cell.whole
+        return catalogue.shorten_remark(words, TUNED)
 
     rows = [[text(line[place], names[place]) for place in places] for line in lines]
     return {"header": headers, "groups": [["", rows]]}
@@ -249,11 +250,6 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
     # MNIST's official test file is read and not used.
     records -= (source.get("arrays") or {}).get("official_labels", {"shape": [0]})["shape"][0]
     return [source["title"], source.get("publisher", ""), f"{records:,}", digest[:12]]
-
-
-def _in_print(cell: str) -> str:
-    """Return a text with a mark for tuned mechanisms."""
-    return cell.replace(f" ({catalogue.section('tuned')})", TUNED)
 
 
 def _gradients(files: Files) -> dict[str, Any]:
@@ -284,6 +280,12 @@ def _advice(files: Files) -> dict[str, Any]:
         entries = (row["error"], row["baseline_error"], row["nonprivate"])
         place = markup.format_value(row.get("place"))
         task = ", ".join(filter(None, [catalogue.experiment(str(name)).title, place]))
-        lines.append([task, _in_print(best), *(markup.significant(float(x)) for x in entries)])
+        lines.append(
+            [
+                task,
+                catalogue.shorten_remark(best, TUNED),
+                *(markup.significant(float(x)) for x in entries),
+            ]
+        )
     header = ["Task", "Mechanism", "Result", "Baseline", "Non-private"]
     return {"header": header, "groups": [["", lines]]}

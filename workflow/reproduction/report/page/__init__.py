@@ -155,12 +155,11 @@ def _sections(outputs: PageRun, only: list[str]) -> list[sections.Section]:
 
 def _advised(outputs: PageRun) -> list[dict[str, str]]:
     """Return the best mechanism of each topic; empty where none beats the baseline."""
+    rows = advice.by_topic(outputs.advice())
+    best = [row["best"] if str(row["beats_baseline"]) == "True" else "" for row in rows]
     return [
-        {
-            "topic": advice.topic(row),
-            "best": catalogue.marked(row["best"]) if str(row["beats_baseline"]) == "True" else "",
-        }
-        for row in advice.by_topic(outputs.advice())
+        {"topic": advice.topic(row), "best": catalogue.shorten_remark(name)}
+        for row, name in zip(rows, best, strict=True)
     ]
 
 
@@ -245,7 +244,7 @@ def _environment() -> jinja2.Environment:
     )
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
-    environment.filters["marked"] = catalogue.marked
+    environment.filters["shorten_remark"] = catalogue.shorten_remark
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.filters |= {"cell": markup.format_value, "short": markup.short}
     environment.globals |= {"interval": markup.interval, "label": catalogue.label}
@@ -403,7 +402,7 @@ def _table_item(sheet: Sheet) -> dict[str, Any]:
 
 def _note(texts: Iterable[str]) -> str:
     """Return what the mark of tuned rules means, if a text has it."""
-    if all(catalogue.marked(text) == text for text in texts):
+    if all(catalogue.shorten_remark(text) == text for text in texts):
         return ""
     return f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
 

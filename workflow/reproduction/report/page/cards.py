@@ -135,8 +135,8 @@ def cards(run: PageRun) -> list[Card]:
 
 def _label(mechanism: str, condition: str, remark: str) -> str:
     words = f" ({remark})" if remark else ""
-    name = f"IMGM {condition}" if condition else catalogue.marked(catalogue.label(mechanism))
-    return name + words
+    label = catalogue.shorten_remark(catalogue.label(mechanism))
+    return (f"IMGM {condition}" if condition else label) + words
 
 
 def paper_values(
