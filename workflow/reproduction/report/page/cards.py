@@ -58,7 +58,8 @@ class Card:
     Where the advice names none, private training has the standard one in its place.
 
     ``place`` is that of the reading that is shown among all of its readings, ``better`` are the
-    labels of the papers' mechanisms that clearly beat the baseline.
+    labels of the papers' mechanisms that clearly beat the baseline, with the share of the way to no
+    privacy that each has gone.
     """
 
     about: catalogue.Experiment
@@ -126,7 +127,11 @@ def cards(run: PageRun) -> list[Card]:
             for mechanism in dict.fromkeys(names)
             if mechanism in means and mechanism != baseline
         ]
-        better = [mark.label for mark in marks if mark.stands == comparisons.BETTER]
+        better = [
+            f"{mark.label} ({mark.ours.text} of the way)"
+            for mark in marks
+            if mark.stands == comparisons.BETTER
+        ]
         place = summary.place_of_default(run[f"rows/{name}"], run.table_epsilon)
         label = catalogue.label(baseline)
         deck.append(Card(about, place, trials(rows), better, marks, label))
