@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: What a verdict is called where its own word says too little alone.
-_WORDS = {"narrower": "reproduced only in a narrower case"}
+_WORDS = {
+    "narrower": "reproduced only in a narrower case",
+    "depends": "depend on epsilon or the unit",
+}
 
 
 def stand_ins(folder: str, options: str) -> Iterator[str]:

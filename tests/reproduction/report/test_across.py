@@ -13,14 +13,14 @@ OPTIONS = {"epsilon": "1", "larger": False, "every": True}
 def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
     by_reading = across.read("regression", sweeps(tmp_path, CROSS))
     one = Comparison(MVG, LAPLACE)
-    assert across.count(by_reading, [one], **OPTIONS) == (1, 3)
+    assert across.count(by_reading, [one], **OPTIONS) == (1, 3, 100)
     other = Comparison(one.second, one.first)
-    assert across.count(by_reading, [other], **OPTIONS) == (2, 3)
-    assert across.count(by_reading, [one, other], **OPTIONS) == (0, 3)
+    assert across.count(by_reading, [other], **OPTIONS) == (2, 3, 100)
+    assert across.count(by_reading, [one, other], **OPTIONS) == (0, 3, 100)
     either = {**OPTIONS, "every": False}
-    assert across.count(by_reading, [one, other], **either) == (3, 3)
+    assert across.count(by_reading, [one, other], **either) == (3, 3, 100)
     unknown = Comparison(Row("regression", "goe"), one.second)
-    assert across.count(by_reading, [unknown], **OPTIONS) == (None, None)
+    assert across.count(by_reading, [unknown], **OPTIONS) == (None, None, None)
     assert across.read("first_pc", sweeps(tmp_path, CROSS)) is None
 
 
@@ -41,7 +41,7 @@ def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
     by_reading = across.read("regression", sweeps(tmp_path, rows))
     count = across.count(by_reading, [Comparison(JL, MVG)], **OPTIONS)
     # Of the three private readings of MVG two have the linear kernel.
-    assert count == (1, 2)
+    assert count == (1, 2, 100)
 
 
 def test_a_larger_metric_may_be_better_and_factors_and_amounts_count(tmp_path):

@@ -15,11 +15,15 @@ from reproduction.report.markup import short
 
 #: Verdicts; a narrower case is one that a condition names.
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
-NARROWER, UNDECIDED = "narrower", "undecided"
-UNTESTABLE = "untestable here"
+NARROWER, DEPENDS = "narrower", "depends"
+UNDECIDED, UNTESTABLE = "undecided", "untestable here"
+VERDICTS = (REPRODUCED, NARROWER, DEPENDS, NOT_REPRODUCED, UNDECIDED, UNTESTABLE)
+
+#: Conditions of what depends on something.
+EPSILON, UNIT = "epsilon", "the unit"
 
 #: What a verdict is called where its own word is another one; a condition follows it.
-_WORDS = {NARROWER: "reproduced only under"}
+_WORDS = {NARROWER: "reproduced only under", DEPENDS: "depends on"}
 
 #: Kinds of claims that are counted by themselves; what is left is counted together.
 THEOREM, EXPERIMENT, OTHER = "theorem", "experiment", "other"
@@ -29,16 +33,18 @@ GROUPS = {THEOREM: "theorems", OTHER: "other statements", EXPERIMENT: "claims on
 #: Columns of the ledger. A claim says that ``effect`` exceeds ``margin``; ``power`` is the smallest
 #: distance from the margin that the trials detect (see
 #: :mod:`reproduction.report.claims.evidence`). ``effect_zeros`` to ``unit_met_by`` are controls
-#: (:class:`reproduction.report.claims.controls.Control`).
+#: (:class:`reproduction.report.claims.controls.Control`). ``printed_values`` says whether what the
+#: paper prints passes the test.
 COLUMNS = (
     *("id", "paper", "place", "claim", "claim_type", "statistic", "test", "verdict", "condition"),
     *("epsilons", "relation", "effect", "effect_low", "effect_high", "margin", "power", "evidence"),
     *("p", "p_corrected", "effect_zeros", "alike", "met_by", "beaten_by", "even_with"),
-    *("unit_verdict", "unit_amounts", "unit_met_by", "readings_holding", "readings_total"),
+    *("unit_verdict", "unit_amounts", "unit_met_by", "printed_values"),
+    *("readings_holding", "readings_total", "readings_trials"),
     *("reasons", "note", "shown_by", "data_status", "experiments", "same_as"),
 )
 #: Those that are numbers, and whole ones; all others are text.
-COUNTS = ("readings_holding", "readings_total")
+COUNTS = ("readings_holding", "readings_total", "readings_trials")
 NUMBERS = (
     *("effect", "effect_low", "effect_high", "margin", "power", "p", "p_corrected", "effect_zeros"),
     *COUNTS,
@@ -96,12 +102,12 @@ def facts(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def word(verdict: str) -> str:
-    """Return what a verdict is called, without the condition of a narrower case."""
+    """Return what a verdict is called, without its condition."""
     return _WORDS.get(verdict, verdict)
 
 
 def text(claim: Mapping[str, Any]) -> str:
-    """Return the verdict on a claim in words, with the condition of a narrower case."""
+    """Return the verdict on a claim in words, with its condition."""
     return " ".join(filter(None, [word(claim["verdict"]), claim["condition"]]))
 
 

@@ -170,10 +170,7 @@ def _counts(claims: pd.DataFrame) -> dict[str, PrintedNumber]:
             claimed = claims[claims["paper"].eq(paper) & groups.eq(group)]
             prefix = f"count.{paper}.{group}"
             counts[f"{prefix}.all"] = len(claimed)
-            for verdict in (
-                *(findings.REPRODUCED, findings.NOT_REPRODUCED),
-                *(findings.NARROWER, findings.UNDECIDED),
-            ):
+            for verdict in findings.VERDICTS:
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
             for control, count in findings.controlled(claimed).items():
                 counts[f"{prefix}.{control}"] = count

@@ -5,12 +5,15 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from claimentries import entry, noise, shared, verdict
+import yaml
+from claimentries import KNOWN, entry, noise, shared, verdict
 from scipy import stats
 from sweeprows import CROSS, sweeps
 from trialrows import absence, trials
 
-from reproduction.report import summary
+from reproduction.report import findings, inputs, summary
+from reproduction.report.claims import definitions, printed
+from reproduction.report.claims.trials import Trials
 from reproduction.report.statistics import holm
 
 ACCURACY = {"experiment": "imdb", "metric": "accuracy"}
@@ -87,23 +90,23 @@ def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run
 
 
 AMOUNTS = {
-    "laplace beats ppca by 0.05": "reproduced",
-    "laplace beats ppca by 0.1": "undecided",
-    "laplace beats ppca by 0.3": "not reproduced",
-    "ppca beats laplace by 0.1": "not reproduced",
-    "laplace beats ppca 1.05 times": "reproduced",
-    "laplace beats ppca 1.1 times": "undecided",
-    "laplace beats ppca 1.5 times": "not reproduced",
-    "ppca within 0.2 of laplace": "reproduced",
-    "ppca within 0.05 of laplace": "not reproduced",
-    "ppca within 0.1 of laplace": "undecided",
-    "laplace within 0.01 of ppca": "reproduced",
+    "laplace beats goe by 0.05": "reproduced",
+    "laplace beats goe by 0.1": "undecided",
+    "laplace beats goe by 0.3": "not reproduced",
+    "goe beats laplace by 0.1": "not reproduced",
+    "laplace beats goe 1.05 times": "reproduced",
+    "laplace beats goe 1.1 times": "undecided",
+    "laplace beats goe 1.5 times": "not reproduced",
+    "goe within 0.2 of laplace": "reproduced",
+    "goe within 0.05 of laplace": "not reproduced",
+    "goe within 0.1 of laplace": "undecided",
+    "laplace within 0.01 of goe": "reproduced",
 }
 
 
 def test_amounts(run):
     split = shared(spread=0.1)
-    rows = {"laplace": split + noise(1.0, 0.05, 1), "ppca": split + noise(1.1, 0.05, 2)}
+    rows = {"laplace": split + noise(1.0, 0.05, 1), "goe": split + noise(1.1, 0.05, 2)}
     about = {"experiment": "first_pc", "metric": "delta_rho"}
     for sentence, expected in AMOUNTS.items():
         found = verdict(run, sentence, rows=rows, fields=about, **about)
@@ -111,21 +114,95 @@ def test_amounts(run):
 
 
 UNITS = {
-    "laplace beats ppca by 0.3": r"\(4\.72\) it fails too$",
-    "ppca within 0.01 of laplace": r"\(0\.157\) it holds$",
-    "ppca within 0.05 of laplace": r"it holds, as for the zero predictor$",
+    "laplace beats ppca by 0.3": ("not reproduced", "", r"\(4\.72\) it fails too$"),
+    "ppca within 0.01 of laplace": ("depends", "the unit", r"\(0\.157\) it holds$"),
+    "ppca within 0.05 of laplace": ("depends", "the unit", r"it holds, as for the zero predictor$"),
+    "ppca within 0.00636 of laplace": ("not reproduced", "", r"it is open$"),
     # A factor has no unit.
-    "laplace beats ppca 1.5 times": r"Exponential: \S+$|[\d.]$",
+    "laplace beats ppca 1.5 times": ("not reproduced", "", r"Exponential: \S+$|[\d.]$"),
 }
 
 
-def test_what_fails_as_printed_fails_whatever_another_unit_says(run):
+def test_a_claim_depends_on_the_unit_only_where_both_decide_oppositely(run):
     """Experiment I has another unit in doubt: RMSE / sqrt(248)."""
     rows = {"laplace": noise(1.0, 0.05, 1), "ppca": noise(1.1, 0.05, 2), "zero": noise(1.5, 0.1, 3)}
-    for sentence, words in UNITS.items():
+    for sentence, (expected, condition, words) in UNITS.items():
         found = verdict(run, sentence, rows=rows)
-        assert found["verdict"] == "not reproduced", sentence
+        assert (found["verdict"], found["condition"]) == (expected, condition), sentence
         assert re.search(words, found["said"]), sentence
+
+
+@pytest.mark.parametrize(
+    ("leads", "expected", "shown"),
+    [
+        # Two epsilons in opposite directions, and nothing else, are a dependence.
+        ((0.5, 0.0, -0.5), ("depends", "epsilon"), 0.0),
+        ((0.5, 0.5, -0.5), ("depends", "epsilon"), 0.5),
+        ((0.5, 0.0, 0.0), ("reproduced", ""), 0.5),
+        ((0.0, 0.0, -0.5), ("not reproduced", ""), -0.5),
+        # Whatever the mean over them says.
+        ((0.0, 0.0, 0.0), ("undecided", ""), 0.0),
+        ((0.025, 0.025, 0.025), ("undecided", ""), 0.025),
+    ],
+)
+def test_directions_are_judged_at_each_epsilon(run, leads, expected, shown):
+    epsilons = ("0.3", "1", "10")
+    base = noise(1.0, 0.1, 1)
+    rows = {
+        name: pd.concat(
+            trials(name, base + sign * lead / 2 + noise(0.0, 0.1, seed + 10 * i), epsilon=epsilon)
+            for i, (epsilon, lead) in enumerate(zip(epsilons, leads, strict=True))
+        )
+        for name, sign, seed in (("laplace", -1, 2), ("ppca", 1, 3))
+    }
+    found = verdict(run, "laplace beats ppca", rows=rows, epsilons="each")
+    assert (found["verdict"], found["condition"]) == expected
+    assert found["epsilons"] == "0.3 1 10"
+    assert found["effect"] == pytest.approx(shown, abs=1e-6)
+    assert "by the mean over these" in found["said"]
+    # Each epsilon is a test of its own.
+    assert found["p_corrected"] > min(found["p"], 0.99)
+    alone = verdict(run, "laplace beats ppca", rows=rows, epsilons="all")
+    assert (alone["verdict"] == "reproduced") == (sum(leads) > 0)
+
+
+#: Sentences, and whether the papers' printed values pass them.
+PRINTED = {
+    # Table 3 has .01624, .01913, .01682, .02482 and .01226.
+    "regression:mvg_binary beats regression:laplace": "pass",
+    "regression:laplace beats regression:mvg_binary": "fail",
+    "regression:mvg_binary beats regression:gaussian_2006 by 0.003": "pass",
+    "regression:mvg_binary beats regression:gaussian_2006 by 0.0030": "fail",
+    "regression:mvg_binary beats regression:laplace 1.5 times": "pass",
+    "regression:mvg_binary beats regression:laplace 1.6 times": "fail",
+    "regression:mvg_binary within 0.004 of regression:nonprivate": "pass",
+    "regression:mvg_binary within 0.003 of regression:nonprivate": "fail",
+    # Tables 4 and 5 have .1434 of .4370, and .06657 of .12393.
+    "first_pc:mvg_thm3 within 33 % of first_pc:nonprivate": "pass",
+    "first_pc:mvg_thm3 within 32 % of first_pc:nonprivate": "fail",
+    "covariance:mvg_binary within 50 % of covariance:nonprivate": "fail",
+    # Section 10.2 has its rows in the unit of Table 3; directions are in no table.
+    "regression:mvg_binary beats section10_2:gaussian_2006 1.5 times": "pass",
+    "regression:mvg_binary/b beats regression:laplace": "",
+    "regression:goe beats regression:laplace": "",
+}
+
+
+def test_a_test_that_the_papers_own_table_fails_decides_nothing(run):
+    for sentence, expected in PRINTED.items():
+        path = run.folder / "claims.yaml"
+        metrics = ["rmse", "delta_rho", "rss"]
+        test = {"metric": metrics, "compare": [sentence]}
+        path.write_text(yaml.safe_dump([{**entry("x beats y"), "test": test}]))
+        (claim,) = definitions.read(KNOWN, path)
+        passes = printed.passes(claim, Trials(inputs.files_of_folder(run.folder), "1"))
+        assert {True: "pass", False: "fail", None: ""}[passes] == expected, sentence
+    rows = {"mvg_binary": noise(1.0, 0.1, 1), "laplace": noise(1.5, 0.1, 2)}
+    found = verdict(run, "laplace beats mvg_binary", rows=rows)
+    assert (found["verdict"], found["printed_values"]) == ("undecided", "fail")
+    assert findings.reasons(found)[0] == "the paper's own table fails this test"
+    found = verdict(run, "mvg_binary beats laplace", rows=rows)
+    assert (found["verdict"], found["printed_values"]) == ("reproduced", "pass")
 
 
 @pytest.mark.parametrize(
@@ -402,26 +479,26 @@ def test_a_claim_of_an_amount_needs_evidence_for_it(run):
     split = shared(n=4000)
     rows = {
         "laplace": split + noise(0.2000, 0.005, 1, n=4000),
-        "ppca": split + noise(0.2007, 0.005, 2, n=4000),
+        "goe": split + noise(0.2007, 0.005, 2, n=4000),
         "zero": split + noise(0.1990, 0.001, 3, n=4000),
     }
     about = {"experiment": "first_pc", "metric": "delta_rho"}
     # Better, and surely by less than is claimed; a guess is better too, and does not reach it.
-    for sentence in ("laplace beats ppca by 0.003", "laplace beats ppca 1.01 times"):
+    for sentence in ("laplace beats goe by 0.003", "laplace beats goe 1.01 times"):
         found = verdict(run, sentence, rows=rows, fields=about, **about)
         assert found["verdict"] == "not reproduced"
         assert found["p"] < 1e-6
-    found = verdict(run, "laplace beats ppca by 0.0001", rows=rows, fields=about, **about)
+    found = verdict(run, "laplace beats goe by 0.0001", rows=rows, fields=about, **about)
     assert (found["verdict"], found["met_by"]) == ("reproduced", "zero")
     rows["zero"] = split + noise(0.2050, 0.001, 3, n=4000)
     assert (
-        verdict(run, "laplace beats ppca by 0.0001", rows=rows, fields=about, **about)["verdict"]
+        verdict(run, "laplace beats goe by 0.0001", rows=rows, fields=about, **about)["verdict"]
         == "reproduced"
     )
     # With few trials the same is open, for the amount is neither reached nor out of reach.
     few = {name: values[:20] for name, values in rows.items()}
     assert (
-        verdict(run, "laplace beats ppca by 0.001", rows=few, fields=about, **about)["verdict"]
+        verdict(run, "laplace beats goe by 0.001", rows=few, fields=about, **about)["verdict"]
         == "undecided"
     )
 
@@ -439,10 +516,10 @@ def test_one_row_has_margin_power_and_evidence(run):
     assert table["margin"].tolist() == [*sentences.values()]
     assert {*table["claim_type"]} == {"experiment"}
     assert {*table["evidence"]} == {"400 paired trials"}
-    # Of the differences' own spread, at the level of four claims, as SciPy has it.
+    # Of the differences' own spread, at the level of four claims and two units, as SciPy has it.
     difference = rows["ppca"] - rows["laplace"]
     error = difference.std(ddof=1) / np.sqrt(400)
-    reach = stats.t.ppf(1 - 0.05 / 8, 399) + stats.t.ppf(0.8, 399)
+    reach = stats.t.ppf(1 - 0.05 / 12, 399) + stats.t.ppf(0.8, 399)
     assert table["power"].iloc[:3].tolist() == pytest.approx([reach * error] * 3)
     of_ratio = (rows["ppca"] - 1.2 * rows["laplace"]).std(ddof=1) / np.sqrt(400)
     assert table["power"].iloc[3] == pytest.approx(reach * of_ratio)

@@ -55,11 +55,19 @@ def test_no_claim_is_there_twice(tmp_path):
 
 def test_rows_of_claims_on_all_epsilons_have_more_trials_at_each():
     settings = yaml.safe_load((definitions.FILE.parents[1] / "config.yaml").read_text())
+    tests = [
+        (comparisons, epsilons)
+        for claim in definitions.read(KNOWN)
+        for comparisons, epsilons in (
+            (claim.comparisons, claim.test.epsilons),
+            (claim.otherwise, getattr(claim.test.otherwise, "epsilons", None)),
+        )
+    ]
     rows = {
         (row.experiment, row.mechanism)
-        for claim in definitions.read(KNOWN)
-        if claim.comparisons and claim.test.epsilons != "table"
-        for row in definitions.rows([*claim.comparisons, *claim.otherwise])
+        for comparisons, epsilons in tests
+        if epsilons not in ("table", None)
+        for row in definitions.rows(comparisons)
         if row.experiment in settings["experiments"] and row.mechanism not in catalogue.BASELINES
     }
     listed = {
@@ -205,19 +213,15 @@ def test_a_run_is_judged_the_same_each_time(run):
     assert findings.reasons(table.loc["I8"]) == ["not run: experiment imdb was not run"]
 
 
-def test_an_amount_counts_with_the_order_of_the_same_pairs_alone():
-    claims = [claim for claim in definitions.read(KNOWN) if claim.comparisons]
-    pairs = {claim.id: {(c.first, c.second) for c in claim.comparisons} for claim in claims}
-    orders = {
-        claim.id: pairs[claim.id]
-        for claim in claims
-        if all(part.relation == "beats" for part in claim.comparisons)
+def test_a_claim_counts_with_another_one_only_if_it_states_nothing_beyond_it():
+    claims = {claim.id: claim for claim in definitions.read(KNOWN)}
+    # Several claims together, the same rows the other way round, and the same theorem.
+    same = {name: claim.same_as for name, claim in claims.items() if claim.same_as}
+    assert same == {"M31": "M15", "I4": "I3", "I14": "I8", "I17": "I3"}
+    relations = {
+        name: {one.relation for one in claim.comparisons} for name, claim in claims.items()
     }
-    amounts = [
-        claim for claim in claims if all(c.relation in ("by", "times") for c in claim.comparisons)
-    ]
-    same = {
-        claim.id: [name for name in orders if orders[name] == pairs[claim.id]] for claim in amounts
-    }
-    assert {claim.id: [claim.same_as] if claim.same_as else [] for claim in amounts} == same
-    assert sorted(same, key=lambda name: int(name[1:])) == ["M26", "M27", "M29", "M33", "M34"]
+    # An amount is more than an order.
+    amounts = [name for name, some in relations.items() if some and some <= {"by", "times"}]
+    assert amounts == ["M26", "M27", "M29", "M33", "M34"]
+    assert same.keys().isdisjoint(amounts)

@@ -31,10 +31,16 @@ class ReadingValues(NamedTuple):
 
 
 class Count(NamedTuple):
-    """The number of private readings in which a claim clearly holds, and of all; None without."""
+    """Numbers of private readings; None without any.
+
+    Attributes:
+        holding, total: in how many a claim clearly holds, and of how many.
+        trials: the trials of each.
+    """
 
     holding: int | None = None
     total: int | None = None
+    trials: int | None = None
 
 
 def read(experiment: str, files: Files) -> ReadingValues | None:
@@ -98,7 +104,7 @@ def count(
 
     p_values = np.transpose([test(*contrast) for contrast in contrasted], (2, 1, 0))
     clear = [combine(above, below, every).p_for < LEVEL for above, below in p_values]
-    return Count(sum(clear), len(joint))
+    return Count(sum(clear), len(joint), by_reading.values.shape[1])
 
 
 def _joint(table: pd.DataFrame, rows: Sequence[Row], epsilon: str) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""Controls of claims that order rows: noise without data, baselines, and the suspected unit.
+"""Controls of claims that order rows: noise without data, and baselines that use no record.
 
 A verdict says what happened in the trials. Its controls say what that tells, and replace no
 verdict. They are tests, too, and are corrected together, over all controls of all claims.
@@ -24,9 +24,9 @@ from reproduction.trials import CONTROL
 SHARE = 0.5
 
 #: Kinds of controls: noise on records of zeros; a baseline that meets the claim in place of its
-#: subject, is better than the subject, or differs from it; the amounts in the suspected unit.
+#: subject, is better than the subject, or differs from it; meets it in the suspected unit.
 ZEROS, MEETS, BEATS, DIFFERS = "zeros", "meets", "beats", "differs"
-UNIT_HOLDS, UNIT_FAILS, UNIT_MEETS = "unit holds", "unit fails", "unit meets"
+UNIT_MEETS = "unit meets"
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,7 @@ class Control:
         met_by: baselines that meet the claim, too, in place of its subject.
         beaten_by: baselines that are better than the subject of a claim that holds.
         even_with: baselines that the subject of an open claim cannot be told from.
-        unit_verdict: the verdict in the suspected unit; empty without amounts or unit.
-        unit_amounts: the amounts in that unit.
-        unit_met_by: baselines that meet the claim in that unit.
+        unit_met_by: baselines that meet the claim in the suspected unit.
     """
 
     effect_zeros: float = math.nan
@@ -49,24 +47,27 @@ class Control:
     met_by: tuple[Row, ...] = ()
     beaten_by: tuple[Row, ...] = ()
     even_with: tuple[Row, ...] = ()
-    unit_verdict: str = ""
-    unit_amounts: tuple[float, ...] = ()
     unit_met_by: tuple[Row, ...] = ()
 
 
-def judge(cases: Iterable[Case], trials: Trials) -> dict[str, Control]:
-    """Return the controls of claims by their id, corrected over all tests of all of them."""
-    cases = [case for case in cases if case.enough]
-    zeros = {case.claim.id: _zeros(case, trials) for case in cases}
+def judge(pairs: Iterable[tuple[Case, Case | None]], trials: Trials) -> dict[str, Control]:
+    """Return the controls of claims by their id, corrected over all tests of all of them.
+
+    Args:
+        pairs: the test that decides each claim, and that in the suspected unit, if it has one.
+        trials: trials of the run.
+    """
+    pairs = [(case, unit) for case, unit in pairs if case.enough]
+    zeros = {case.claim.id: _zeros(case, trials) for case, _ in pairs}
     tests = {
         (case.claim.id, kind, row): p
-        for case in cases
-        for kind, row, p in _tests(case, zeros[case.claim.id], trials)
+        for case, unit in pairs
+        for kind, row, p in _tests(case, unit, zeros[case.claim.id], trials)
     }
     clear: dict[str, dict[tuple[str, Row | None], bool]] = {name: {} for name in zeros}
     for (name, kind, row), p in zip(tests, holm(list(tests.values())), strict=True):
         clear[name][kind, row] = p < LEVEL
-    by_id = {case.claim.id: case for case in cases}
+    by_id = {case.claim.id: case for case, _ in pairs}
     return {name: _control(case, zeros[name], clear[name]) for name, case in by_id.items()}
 
 
@@ -79,7 +80,7 @@ def _baselines(claim: Claim, trials: Trials) -> list[Row]:
 
 
 def _tests(
-    case: Case, zeros: list[Evidence], trials: Trials
+    case: Case, unit: Case | None, zeros: list[Evidence], trials: Trials
 ) -> Iterator[tuple[str, Row | None, float]]:
     """Yield the kind of each control, its baseline, and its two-sided p-value."""
     claim, subject = case.claim, case.claim.comparisons[0].first
@@ -99,12 +100,8 @@ def _tests(
         elif case.verdict != NOT_REPRODUCED:
             differ = [Part(Comparison(subject, row), epsilons) for epsilons in at]
             yield DIFFERS, row, test(differ).joint.p
-    if amounts := _in_suspected_unit(case):
-        joint = test(amounts).joint
-        yield UNIT_HOLDS, None, joint.p_for
-        yield UNIT_FAILS, None, joint.p_against
-        for row in _baselines(claim, trials):
-            yield UNIT_MEETS, row, test(_swap(amounts, subject, row)).joint.p_for
+        if unit and unit.verdict == REPRODUCED:
+            yield UNIT_MEETS, row, test(_swap(unit.parts, subject, row)).joint.p_for
 
 
 def _zeros(case: Case, trials: Trials) -> list[Evidence]:
@@ -133,24 +130,12 @@ def _control(
             if row and (of, is_clear) == (kind, outcome)
         )
 
-    unit = ""
-    if (UNIT_HOLDS, None) in clear:
-        unit = NOT_REPRODUCED if clear[UNIT_FAILS, None] else UNDECIDED
-        unit = REPRODUCED if clear[UNIT_HOLDS, None] else unit
     return Control(
         effect_zeros=zeros[case.decisive].effect if zeros else math.nan,
         alike=clear.get((ZEROS, None)),
         met_by=rows(MEETS),
         beaten_by=rows(BEATS),
         even_with=rows(DIFFERS, outcome=False),
-        unit_verdict=unit,
-        unit_amounts=tuple(
-            dict.fromkeys(
-                part.comparison.amount
-                for part in _in_suspected_unit(case)
-                if part.comparison.absolute
-            )
-        ),
         unit_met_by=rows(UNIT_MEETS),
     )
 
@@ -184,17 +169,3 @@ def _p_alike(case: Case, zeros: Sequence[Evidence]) -> float:
         rest = (1 - SHARE) * case.evidence[i].surplus.value
         p_values.append(2 * (lost.below(rest) if met else lost.above(rest)))
     return min(1.0, float(max(p_values)))
-
-
-def _in_suspected_unit(case: Case) -> list[Part]:
-    """Return the comparisons with amounts in the suspected unit; empty without amounts or unit."""
-    factors = {catalogue.experiment(name).conjecture for name in case.claim.experiments}
-    if not any(part.comparison.absolute for part in case.parts) or len(factors) > 1:
-        return []
-    (factor,) = factors
-    if factor is None:
-        return []
-    return [
-        Part(replace(each, amount=each.amount / factor) if each.absolute else each, epsilons)
-        for each, epsilons in case.parts
-    ]

@@ -48,7 +48,7 @@ Kind = Literal[
     "experiment",
 ]
 #: Epsilons by a word.
-Grid = Literal["table", "all", "informative"]
+Grid = Literal["table", "all", "each", "informative"]
 
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _SENTENCE = re.compile(
@@ -74,6 +74,7 @@ class Comparison:
     Attributes:
         relation: ``beats``, ``by``, ``times``, ``within`` or ``share`` (within a share of the gap).
         amount: 0 for ``beats``, a percentage for ``share``.
+        rounding: half a unit of the amount's last printed digit.
         epsilon: epsilon of the rows as text; empty for the epsilons of the claim.
     """
 
@@ -81,6 +82,7 @@ class Comparison:
     second: Row
     relation: str = "beats"
     amount: float = 0.0
+    rounding: float = 0.0
     epsilon: str = ""
 
     @property
@@ -120,12 +122,14 @@ Sentences = Annotated[
 
 
 class Reading(Model):
-    """Another reading of a claim, of which the claim holds under that condition alone."""
+    """Another reading of a claim, or a narrower one, under which alone the claim may hold."""
 
     reading: Text
-    """What it reads in another way."""
+    """What it reads in another way, or the condition."""
     compare: Sentences
     """Sentences that are tested in their place."""
+    epsilons: Grid | Texts | None = None
+    """Epsilons at which they are tested, if not at those of the claim."""
     exact: Texts = Field([])
     """Checks that are asked in their place."""
 
@@ -146,8 +150,9 @@ class Test(Model):
     need: Literal["all", "any"] = "all"
     """Whether all sentences must hold, or any."""
     epsilons: Grid | Texts = "table"
-    """``table`` (that of the tables), ``all`` or a list (the mean over these), or ``informative``
-    (separately, each epsilon of an experiment at which its rows beat the baseline)."""
+    """``table`` (that of the tables), ``all`` or a list (the mean over these), ``each`` (a test at
+    each that the rows have), or ``informative`` (the claim needs each epsilon of an experiment at
+    which its rows beat the baseline)."""
     read_off: bool = False
     """True if no sentence of the paper states the order. Rows that the paper's printed intervals do
     not separate are omitted."""
@@ -234,9 +239,11 @@ class Claim(Model):
         assert parts is not None, sentence  # the model has checked it
         relations = ("by", "times", "within", "share")
         relation = next((name for name in relations if parts[name]), "beats")
-        amount = float(parts[relation]) if relation != "beats" else 0.0
         sides = self._row(parts["first"]), self._row(parts["second"] or parts["other"])
-        return Comparison(*sides, relation, amount)
+        if relation == "beats":
+            return Comparison(*sides)
+        digits = len(parts[relation].partition(".")[2])
+        return Comparison(*sides, relation, float(parts[relation]), 0.5 * 10.0**-digits)
 
     def _row(self, text: str) -> Row:
         experiment, _, name = text.rpartition(":")

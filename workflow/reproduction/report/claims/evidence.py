@@ -116,20 +116,47 @@ class Case:
         return self.joint.strongest_against if failed else self.joint.weakest
 
 
-def parts(claim: Claim, comparisons: Sequence[Comparison], trials: Trials) -> list[Part]:
-    """Return comparisons with the epsilons of a claim. NotRun: its rows share none."""
-    if claim.test.epsilons == "informative":
+def tests(
+    comparisons: Sequence[Comparison], epsilons: str | Sequence[str], claim: Claim, trials: Trials
+) -> list[list[Part]]:
+    """Return the tests of comparisons at epsilons of a claim: one, or one at each epsilon.
+
+    Raises:
+        NotRun: its rows share no epsilon that it is about.
+    """
+    if epsilons == "informative":
         # Each experiment has separate epsilons, at which the claim's rows beat the baseline.
-        each = [
-            Part(replace(comparison, epsilon=at), (at,))
+        informative = [
+            _at(comparison, epsilon)
             for comparison in comparisons
-            for at in _informative_epsilons(comparison, claim, trials)
+            for epsilon in _informative_epsilons(comparison, claim, trials)
         ]
-        if not each:
+        if not informative:
             raise NotRun("its rows are better than the baseline at no epsilon that they share")
-        return each
-    epsilons = _epsilons(claim, definitions.rows(comparisons), trials)
-    return [Part(comparison, epsilons) for comparison in comparisons]
+        return [informative]
+    shared = _epsilons(epsilons, definitions.rows(comparisons), trials)
+    if epsilons == "each":
+        return [[_at(comparison, epsilon) for comparison in comparisons] for epsilon in shared]
+    return [[Part(comparison, shared) for comparison in comparisons]]
+
+
+def _at(comparison: Comparison, epsilon: str) -> Part:
+    """Return a comparison at one epsilon, which its sentences name."""
+    return Part(replace(comparison, epsilon=epsilon), (epsilon,))
+
+
+def in_suspected_unit(claim: Claim, parts: Sequence[Part]) -> list[Part]:
+    """Return comparisons with amounts in the suspected unit; empty without amounts or unit."""
+    factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
+    if not any(part.comparison.absolute for part in parts) or len(factors) > 1:
+        return []
+    (factor,) = factors
+    if factor is None:
+        return []
+    return [
+        Part(replace(each, amount=each.amount / factor) if each.absolute else each, epsilons)
+        for each, epsilons in parts
+    ]
 
 
 def weigh(claim: Claim, parts: Sequence[Part], trials: Trials, phase: str = REPORT) -> Case:
@@ -173,18 +200,17 @@ def weights(
     return total, margin
 
 
-def _epsilons(claim: Claim, rows: Sequence[Row], trials: Trials) -> tuple[str, ...]:
-    """Return the epsilons of a claim: that of the tables, or those in its scope of all rows."""
-    scope = claim.test.epsilons
+def _epsilons(scope: str | Sequence[str], rows: Sequence[Row], trials: Trials) -> tuple[str, ...]:
+    """Return the epsilons of a scope: that of the tables, or those in it of all rows, in order."""
     if scope == "table":
         return (trials.epsilon,)
     grids = [grid for grid in map(trials.epsilons, rows) if grid != [""]]
     shared = [token for token in grids[0] if all(token in grid for grid in grids)]
-    if scope != "all":
+    if not isinstance(scope, str):
         shared = [token for token in shared if token in scope]
     if not shared:
         raise NotRun("its rows share no epsilon that it is about")
-    return tuple(shared)
+    return tuple(sorted(shared, key=float))
 
 
 def _informative_epsilons(comparison: Comparison, claim: Claim, trials: Trials) -> list[str]:

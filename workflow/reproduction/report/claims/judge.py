@@ -18,14 +18,17 @@ from reproduction.files import write_text
 from reproduction.report import findings, inputs, summary
 from reproduction.report.claims import across, controls, evidence, exact_claims, printed
 from reproduction.report.claims.controls import Control
-from reproduction.report.claims.definitions import Claim, Row
+from reproduction.report.claims.definitions import Claim, Comparison, Row
 from reproduction.report.claims.evidence import Case, Evidence
 from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.findings import (
+    DEPENDS,
+    EPSILON,
     NARROWER,
     NOT_REPRODUCED,
     REPRODUCED,
     UNDECIDED,
+    UNIT,
     UNTESTABLE,
 )
 from reproduction.report.inputs import Files
@@ -41,14 +44,42 @@ class Tests:
     """The tests of a claim that orders rows.
 
     Attributes:
-        case: the claim as printed.
+        cases: the claim as printed: one test, or one at each epsilon.
+        mean: by the mean over these epsilons, which decides nothing; None for one test.
+        unit: the claim in the suspected unit, if it has amounts and a unit is suspected.
         other: the claim in its other reading, if it has one.
         missing: why that was not run.
+        epsilon: that of the tables, as text.
     """
 
-    case: Case
+    cases: Sequence[Case]
+    mean: Case | None = None
+    unit: Case | None = None
     other: Case | None = None
     missing: str = ""
+    epsilon: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What the tests as printed, and in the suspected unit, say together."""
+        found = {case.verdict for case in self.cases if case.enough}
+        both = {REPRODUCED, NOT_REPRODUCED}
+        if found >= both or (
+            self.unit and self.unit.enough and found | {self.unit.verdict} >= both
+        ):
+            return DEPENDS
+        return next(iter(found & both), UNDECIDED)
+
+    @property
+    def case(self) -> Case:
+        """The test whose numbers are shown: at the tables' epsilon, if it has the verdict.
+
+        Otherwise it is the clearest one that has it.
+        """
+        decided = [case for case in self.cases if case.verdict == self.verdict]
+        paper = [case for case in self.cases if _epsilons(case) == {self.epsilon}]
+        shown = [case for case in paper if case in decided or not decided]
+        return min(shown or decided or self.cases, key=lambda case: case.joint.p)
 
 
 @dataclass(frozen=True)
@@ -109,55 +140,64 @@ class Judge:
             name: exact_claims.argument(each.case.claim, self._files)
             for name, each in tests.items()
         }
-        tested = [each.case for name, each in tests.items() if not arguments[name]]
+        tested = [(each.case, each.unit) for name, each in tests.items() if not arguments[name]]
         by_claim = controls.judge(tested, self._trials)
         for name, each in tests.items():
             decision = self._decide(each, arguments[name])
-            by_id[name] = self._numbers(each.case) | vars(decision)
+            by_id[name] = self._numbers(each) | vars(decision)
             if decision.verdict == UNTESTABLE:
                 continue
             if arguments[name]:
                 by_id[name] |= {"test": "argument", "p": float("nan"), "p_corrected": float("nan")}
             elif each.case.enough and decision.verdict != NARROWER:
                 by_id[name] |= _control(by_claim.get(name, Control()))
-                holding, total = self._readings(each.case.claim)
-                by_id[name] |= {"readings_holding": holding, "readings_total": total}
+                by_id[name] |= _unit(each.unit)
+                count = self._readings(each.case.claim)._asdict()
+                by_id[name] |= {f"readings_{key}": value for key, value in count.items()}
         rows = [_columns(claim, by_id[claim.id]) for claim in claims]
         records = [
-            _record(name, part) for name, each in tests.items() for part in each.case.evidence
+            _record(name, part)
+            for name, each in tests.items()
+            for case in each.cases
+            for part in case.evidence
         ]
         return findings.frame(rows), pd.DataFrame(records, columns=[*COMPARISONS])
 
     def _tests(self, claim: Claim) -> Tests:
         """Return the tests of a claim, before any correction. NotRun: trials are missing."""
 
-        def test(comparisons: Any) -> Case:
-            return evidence.weigh(
-                claim, evidence.parts(claim, comparisons, self._trials), self._trials
-            )
+        def weigh(comparisons: Sequence[Comparison], epsilons: str | list[str]) -> list[Case]:
+            parts = evidence.tests(comparisons, epsilons, claim, self._trials)
+            return [evidence.weigh(claim, each, self._trials) for each in parts]
 
-        case = test(printed.separable(claim, self._trials))
-        if not claim.otherwise:
-            return Tests(case)
+        comparisons = printed.separable(claim, self._trials)
+        cases = weigh(comparisons, claim.test.epsilons)
+        mean = weigh(comparisons, "all")[0] if len(cases) > 1 else None
+        unit = None
+        if suspected := evidence.in_suspected_unit(claim, cases[0].parts):
+            unit = evidence.weigh(claim, suspected, self._trials)
+        tests = Tests(cases, mean, unit, epsilon=self._trials.epsilon)
+        if not (other := claim.test.otherwise) or not claim.otherwise:
+            return tests
         try:
-            return Tests(case, test(claim.otherwise))
+            (case,) = weigh(claim.otherwise, other.epsilons or claim.test.epsilons)
+            return replace(tests, other=case)
         except NotRun as reason:
-            return Tests(case, missing=f"not run: {reason}")
+            return replace(tests, missing=f"not run: {reason}")
 
     def _decide(self, tests: Tests, argument: str) -> Decision:
         """Return the decision on a claim that orders rows."""
-        case, claim = tests.case, tests.case.claim
+        case, verdict, claim = tests.case, tests.verdict, tests.case.claim
         if summary.SIMULATED in self._statuses(case):
             return Decision(UNTESTABLE, reasons=["run on simulated data, not on the paper's"])
-        reasons = [*self._means(case), *self._inseparable(claim)]
+        reasons = [*_by_epsilon(tests), *self._means(case), *self._inseparable(claim)]
         if argument:
-            return Decision(
-                REPRODUCED, reasons=[argument, f"in trials, {reasons[0]}", *reasons[1:]]
-            )
-        verdict = case.verdict
+            reasons = [argument, f"in trials, {reasons[0]}", *reasons[1:]]
+            return Decision(REPRODUCED, reasons=reasons)
         if not case.enough:
-            verdict = UNDECIDED
             reasons = [f"fewer than {ENOUGH} trials order nothing", *reasons]
+        if printed.passes(claim, self._trials) is False:
+            return Decision(UNDECIDED, reasons=["the paper's own table fails this test", *reasons])
         if verdict in (NOT_REPRODUCED, UNDECIDED) and claim.test.otherwise:
             reading, other = claim.test.otherwise.reading, tests.other
             if other is None:
@@ -167,7 +207,9 @@ class Judge:
                 reasons.append(f"{reading}: {_means(weakest, claim)}")
                 if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
                     return Decision(NARROWER, reading, reasons)
-        if verdict == REPRODUCED and case.enough:
+        if verdict == DEPENDS:
+            return Decision(DEPENDS, EPSILON if len(tests.cases) > 1 else UNIT, reasons)
+        if verdict == REPRODUCED:
             reasons += self._printed_ratio(case)
         return Decision(verdict, reasons=reasons)
 
@@ -177,8 +219,7 @@ class Judge:
         prefix = "no clear difference: " if verdict == UNDECIDED else ""
         if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"the closest of {len(case.evidence)}: "
-        at = f" at epsilon {part.comparison.epsilon}" if part.comparison.epsilon else ""
-        return [f"{prefix}{_means(part, claim)}{at}"]
+        return [f"{prefix}{_means(part, claim)}"]
 
     def _inseparable(self, claim: Claim) -> list[str]:
         """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
@@ -198,9 +239,12 @@ class Judge:
         ours = short(part.mean_worse / part.mean_better, 4)
         return [f"a ratio of {ours}, where the printed errors have one of {short(ratio, 4)}"]
 
-    def _numbers(self, case: Case) -> dict[str, Any]:
-        """Return the numbers of the decisive comparison of a test."""
+    def _numbers(self, tests: Tests) -> dict[str, Any]:
+        """Return the numbers of the comparison that decides a claim."""
+        case = tests.case
         part = case.evidence[case.decisive]
+        epsilons = {epsilon for each in tests.cases for epsilon in _epsilons(each)}
+        passes = printed.passes(case.claim, self._trials)
         comparison = part.comparison
         metric = self._trials.metric(comparison.first.experiment)
         operator = "over" if comparison.relation == "times" else "minus"
@@ -210,7 +254,8 @@ class Judge:
         )
         return part._asdict() | {
             "relation": comparison.relation,
-            "epsilons": " ".join(sorted(case.parts[case.decisive].epsilons, key=float)),
+            "epsilons": " ".join(sorted(epsilons, key=float)),
+            "printed_values": {True: "pass", False: "fail", None: ""}[passes],
             "test": f"{'paired' if part.paired else 'Welch'} t, Holm",
             "evidence": f"{part.n_trials:,} {'paired ' if part.paired else ''}trials",
             "power": part.detectable(case.level),
@@ -242,9 +287,14 @@ class Judge:
 def _corrected(tests: dict[str, Tests]) -> dict[str, Tests]:
     """Return tests with p-value and level corrected over all tests on an experiment.
 
-    Another reading of a claim is a test of its own: a verdict may rest on it.
+    Each epsilon, other reading and other unit is a test of its own: a verdict may rest on it.
     """
-    cases = [case for each in tests.values() for case in (each.case, each.other) if case]
+    cases = [
+        case
+        for each in tests.values()
+        for case in (*each.cases, each.unit, each.other)
+        if case is not None
+    ]
     families = [case.claim.experiments[0] for case in cases]
     p = pd.Series([case.joint.p for case in cases], dtype=float)
     corrected = iter(
@@ -254,9 +304,34 @@ def _corrected(tests: dict[str, Tests]) -> dict[str, Tests]:
         )
     )
     return {
-        name: replace(each, case=next(corrected), other=next(corrected) if each.other else None)
+        name: replace(
+            each,
+            cases=[next(corrected) for _ in each.cases],
+            unit=next(corrected) if each.unit else None,
+            other=next(corrected) if each.other else None,
+        )
         for name, each in tests.items()
     }
+
+
+def _epsilons(case: Case) -> set[str]:
+    """Return the epsilons of a test."""
+    return {epsilon for part in case.parts for epsilon in part.epsilons}
+
+
+def _by_epsilon(tests: Tests) -> list[str]:
+    """Return a clause on what is decided at which epsilon, and one on the mean; or none."""
+    if tests.mean is None:
+        return []
+    outcomes = {REPRODUCED: "it holds", NOT_REPRODUCED: "it fails", UNDECIDED: "it is open"}
+    clauses = []
+    for verdict, words in outcomes.items():
+        at = [case.parts[0].comparison.epsilon for case in tests.cases if case.verdict == verdict]
+        if at:
+            clauses.append(f"{words} at epsilon {', '.join(at)}")
+    part = tests.mean.evidence[tests.mean.decisive]
+    mean = f"by the mean over these, {_means(part, tests.mean.claim)}"
+    return ["; ".join(clauses), mean]
 
 
 def _identical(claim: Claim) -> dict[str, Any]:
@@ -276,9 +351,18 @@ def _control(control: Control) -> dict[str, Any]:
     return {
         "effect_zeros": control.effect_zeros,
         "alike": "" if control.alike is None else str(control.alike),
-        "unit_verdict": control.unit_verdict,
-        "unit_amounts": " ".join(map(short, control.unit_amounts)),
     } | {name: " ".join(row.mechanism for row in getattr(control, name)) for name in names}
+
+
+def _unit(unit: Case | None) -> dict[str, str]:
+    """Return the columns on the suspected unit."""
+    if unit is None:
+        return {}
+    amounts = [part.comparison.amount for part in unit.parts if part.comparison.absolute]
+    return {
+        "unit_verdict": unit.verdict,
+        "unit_amounts": " ".join(map(short, dict.fromkeys(amounts))),
+    }
 
 
 def _columns(claim: Claim, finding: dict[str, Any]) -> dict[str, Any]:
@@ -305,7 +389,8 @@ def _name(row: Row, claim: Claim) -> str:
 def _means(part: Evidence, claim: Claim) -> str:
     """Return the means of the two rows of a comparison as text."""
     first, second = (_name(row, claim) for row in (part.comparison.first, part.comparison.second))
-    return f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}"
+    at = f" at epsilon {part.comparison.epsilon}" if part.comparison.epsilon else ""
+    return f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}{at}"
 
 
 def _record(name: str, part: Evidence) -> dict[str, object]:

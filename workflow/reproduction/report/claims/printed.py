@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reproduction.report.claims.definitions import Claim, Comparison
+from reproduction import catalogue
+from reproduction.report.claims.definitions import Claim, Comparison, Row
 from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.statistics import covers
 
@@ -45,3 +46,46 @@ def ratio(comparison: Comparison, trials: Trials) -> float | None:
         return None
     first, second = (float(cell["value"]) for cell in cells)
     return second / first
+
+
+def passes(claim: Claim, trials: Trials) -> bool | None:
+    """Return whether the paper's own printed values pass the test of a claim; None without them.
+
+    Amounts are rounded as the claim prints them. Values and amounts have one unit, so that the
+    answer is the same in any.
+    """
+    outcomes = [_passes(comparison, claim.larger, trials) for comparison in claim.comparisons]
+    if claim.every:
+        # One that fails is enough; one that is not printed asks nothing.
+        return False if False in outcomes else True if True in outcomes else None
+    return True if True in outcomes else None if None in outcomes else False
+
+
+def _passes(comparison: Comparison, larger: bool, trials: Trials) -> bool | None:
+    first, second = (_value(row, trials) for row in (comparison.first, comparison.second))
+    if first is None or second is None:
+        return None
+    above, below = (first, second) if larger else (second, first)
+    lead, amount, tolerance = above - below, comparison.amount, comparison.rounding
+    if comparison.relation == "times":
+        return above >= (amount - tolerance) * below
+    if comparison.relation == "within":
+        return lead >= -amount - tolerance
+    if comparison.relation == "by":
+        return lead >= amount - tolerance
+    if comparison.relation == "beats":
+        return lead > 0
+    experiment = comparison.first.experiment
+    ends = [_value(Row(experiment, name), trials) for name in catalogue.RECORD_FREE]
+    best = [value for value in ends if value is not None]
+    nonprivate = _value(Row(experiment, catalogue.NONPRIVATE), trials)
+    if not best or nonprivate is None:
+        return None
+    gap = abs((max if larger else min)(best) - nonprivate)
+    return lead >= -(amount + tolerance) / 100 * gap
+
+
+def _value(row: Row, trials: Trials) -> float | None:
+    """Return what the paper prints of a row, in the metric; None for nothing."""
+    cell = trials.cell(row)
+    return None if cell is None else float(cell["value"]) * float(cell["unit_factor"])

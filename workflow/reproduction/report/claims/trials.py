@@ -76,16 +76,19 @@ class Trials:
     def printed(self, comparison: Comparison) -> list[pd.Series]:
         """Return what a paper prints of both rows of a comparison; empty unless it has each once.
 
-        It prints no row in another direction, and orders no two experiments.
+        It orders no two experiments.
         """
         rows = (comparison.first, comparison.second)
         if comparison.second.experiment != comparison.first.experiment:
             return []
-        table = self._run.published(catalogue.experiment(rows[0].experiment).results)
-        cells = [
-            table[table["mechanism"].eq(row.mechanism)] for row in rows if row.direction is None
-        ]
-        return [cell.iloc[0] for cell in cells] if [*map(len, cells)] == [1, 1] else []
+        cells = [cell for cell in map(self.cell, rows) if cell is not None]
+        return cells if len(cells) == len(rows) else []
+
+    def cell(self, row: Row) -> pd.Series | None:
+        """Return what a paper prints of a row, if it has it once; it has no other direction."""
+        table = self._run.published(catalogue.experiment(row.experiment).results)
+        cells = table[table["mechanism"].eq(row.mechanism)]
+        return cells.iloc[0] if row.direction is None and len(cells) == 1 else None
 
     def same_distribution(self, row: Row, other: Row) -> bool:
         """Return whether the comparisons of an experiment join two mechanisms."""

@@ -61,7 +61,9 @@ def _p(row: Mapping[str, Any]) -> str:
 
 def _readings(row: Mapping[str, Any]) -> str:
     total = row["readings_total"]
-    return "" if pd.isna(total) else f"{row['readings_holding']} of {total}"
+    if pd.isna(total):
+        return ""
+    return f"{row['readings_holding']} of {total}, of {row['readings_trials']:,} trials"
 
 
 #: ``Asks`` is the margin, ``Shows`` the smallest distance from it that the trials detect.
