@@ -4,6 +4,7 @@ import yaml
 from claimentries import KNOWN
 from trialrows import trials
 
+from reproduction import catalogue
 from reproduction.report import comparisons, findings, inputs, summary
 from reproduction.report.claims import definitions
 from reproduction.report.claims.judge import Judge
@@ -39,8 +40,12 @@ def run(tmp_path):
     def judge(entries, rows=None, table_epsilon="1", **fields):
         experiment = fields.get("experiment", "regression")
         if rows is not None:
+            # A baseline has no epsilon.
+            free = dict.fromkeys(catalogue.BASELINES, {"epsilon": ""})
             frames = {
-                name: value if isinstance(value, pd.DataFrame) else trials(name, value, **fields)
+                name: value
+                if isinstance(value, pd.DataFrame)
+                else trials(name, value, **fields | free.get(name, {}))
                 for name, value in rows.items()
             }
             if not same(frames, experiment):

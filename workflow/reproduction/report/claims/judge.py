@@ -63,12 +63,11 @@ class Tests:
     def verdict(self) -> str:
         """What the tests as printed, and in the suspected unit, say together."""
         found = {case.verdict for case in self.cases if case.enough}
-        both = {REPRODUCED, NOT_REPRODUCED}
-        if found >= both or (
-            self.unit and self.unit.enough and found | {self.unit.verdict} >= both
-        ):
+        opposite = {REPRODUCED, NOT_REPRODUCED}
+        unit = {self.unit.verdict} if self.unit and found else set()
+        if found | unit >= opposite:
             return DEPENDS
-        return next(iter(found & both), UNDECIDED)
+        return next(iter(found & opposite), UNDECIDED)
 
     @property
     def case(self) -> Case:
