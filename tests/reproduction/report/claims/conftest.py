@@ -41,7 +41,7 @@ def run(tmp_path):
         experiment = fields.get("experiment", "regression")
         if rows is not None:
             # A baseline has no epsilon.
-            free = dict.fromkeys(catalogue.BASELINES, {"epsilon": ""})
+            free = {name: {"epsilon": ""} for name in catalogue.BASELINES}
             frames = {
                 name: value
                 if isinstance(value, pd.DataFrame)
