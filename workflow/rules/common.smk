@@ -63,7 +63,9 @@ SPECS, OWN = configuration.datasets(config), config["datasets"]
 # All experiments but the one that is read beside another.
 SWEPT = [name for name in EXPERIMENTS if name != "section10_2"]
 # The tables that the papers print of them.
-IN_PRINT = {"regression": "table3", "first_pc": "table4", "covariance": "table5"}
+IN_PRINT = {
+    run: catalogue.experiment(run).results for run in SWEPT if catalogue.experiment(run).table
+}
 # Another reading changes the tables of the experiments on releases, and nothing else.
 READING = readings.find_reading(config["reading"])
 OTHER_READING = READING.name != readings.DEFAULT

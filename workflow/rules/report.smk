@@ -3,7 +3,6 @@
 
 AUDITS = audit_of(*EXPERIMENTS)
 NOISE = ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"]
-SIDES = {"regression": "left", "first_pc": "middle", "covariance": "right"}
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
 CHECKED = ON_PAPERS and EXPERIMENTS
 # What is advised, or called best, needs results on other data if it was made on these.
@@ -66,8 +65,9 @@ else:
     FIGURES |= {
         **{f"curves_{run}": ("curves", [*rows_of(run), *published(run)], run) for run in SWEPT},
         **{
-            f"figure4_{side}": ("directions", [*rows_of(run), *compared(run), *published(run)], run)
-            for run, side in SIDES.items()
+            name: ("directions", [*rows_of(run), *compared(run), *published(run)], run)
+            for run in SWEPT
+            for name in catalogue.experiment(run).figures
         },
     }
 
