@@ -71,19 +71,22 @@ def test_all_components_by_definition(matrix):
     )
 
 
-def test_random_references_are_uniform(matrix):
-    moments = matrix @ matrix.T / 400
-    values = np.linalg.eigvalsh(moments)[::-1]
+def test_random_references_are_the_means_of_uniform_directions(matrix):
     trials = 4000
     own = streams(0, "noise", trials=range(trials))
-    guess = FirstComponent().instance(matrix, []).baseline("random", own, BOX)
-    error = 3 * guess.std() / np.sqrt(trials)
-    assert guess.mean() == pytest.approx(values[0] - moments.trace() / 5, abs=error)
-    # For uniform v, E (v^T S v)^2 = (tr(S)^2 + 2 tr(S^2)) / (d (d + 2)).
-    residual = AllComponents().instance(matrix, []).baseline("random", own, BOX)
-    square = (moments.trace() ** 2 + 2 * (values**2).sum()) / 35
-    expected = (values**2 - 2 * values * moments.trace() / 5).sum() + 5 * square
-    assert residual.mean() == pytest.approx(expected, abs=3 * residual.std() / np.sqrt(trials))
+    first, every = (task.instance(matrix, []) for task in (FirstComponent(), AllComponents()))
+    drawn = np.stack([stream.standard_normal((5, 5)) for stream in own])
+    basis, triangle = np.linalg.qr(drawn)
+    # The signs of the diagonal make the basis uniform on the orthogonal group.
+    basis *= np.sign(np.diagonal(triangle, axis1=1, axis2=2))[:, None]
+    for instance in (first, every):
+        exact = instance.baseline("random", own, BOX)
+        values = instance.of_basis(basis)
+        assert np.ptp(exact) == 0
+        error = 3 * values.std() / np.sqrt(trials)
+        assert values.mean() == pytest.approx(exact[0], abs=error)
+        # A percent of the spread of one draw would show.
+        assert error < 0.1 * values.std()
 
 
 def test_the_constant_basis_of_a_cube_is_that_of_helmert():

@@ -42,12 +42,6 @@ def feature_axes(domain: Box) -> Array:
     return np.eye(domain.features)[:, np.argsort(-domain.magnitudes, kind="stable")]
 
 
-def uniform(streams: Streams, features: int) -> Array:
-    """Return a uniformly random unit vector for each stream, shape (trials, m)."""
-    normals = np.stack([stream.standard_normal(features) for stream in streams])
-    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))
-
-
 BASES = {CONSTANT: constant_basis, AXES: feature_axes}
 
 
@@ -71,7 +65,7 @@ class _Moments(Instance):
 
     def without_records(self, name: str, streams: Streams, domain: Box) -> Array:
         if name not in BASES:
-            return self.random(streams)
+            return np.full(len(streams), self.of_random)
         basis = BASES[name](domain)
         return self.of_basis(np.broadcast_to(basis, (len(streams), *basis.shape)))
 
@@ -79,9 +73,10 @@ class _Moments(Instance):
     def of_basis(self, basis: Array) -> Array:
         """Return the metric of orthonormal directions in columns, (trials, m, m)."""
 
+    @property
     @abc.abstractmethod
-    def random(self, streams: Streams) -> Array:
-        """Return the metric of uniform directions."""
+    def of_random(self) -> float:
+        """The mean metric of uniform directions, exactly: draws of it would be one more chance."""
 
     def captured(self, directions: Array) -> Array:
         # v^T S v for each column v.
@@ -105,8 +100,9 @@ class _First(_Moments):
     def of_basis(self, basis: Array) -> Array:
         return self.score(basis[:, :, 0], output_type="direction")
 
-    def random(self, streams: Streams) -> Array:
-        return self.score(uniform(streams, len(self.moments)), output_type="direction")
+    @property
+    def of_random(self) -> float:
+        return float(self.eigenvalues[0] - self.eigenvalues.mean())
 
 
 class _All(_Moments):
@@ -119,12 +115,13 @@ class _All(_Moments):
     def of_basis(self, basis: Array) -> Array:
         return self._residual(basis)
 
-    def random(self, streams: Streams) -> Array:
-        shape = self.moments.shape
-        normals = np.stack([stream.standard_normal(shape) for stream in streams])
-        basis, triangle = np.linalg.qr(normals)
-        # The signs of the diagonal make the basis uniform on the orthogonal group.
-        return self._residual(basis * np.sign(np.diagonal(triangle, axis1=1, axis2=2))[:, None])
+    @property
+    def of_random(self) -> float:
+        # Of uniform v: E v^T S v = tr(S) / m,
+        # E (v^T S v)^2 = (tr(S)^2 + 2 tr(S^2)) / k, k = m (m + 2).
+        values, m = self.eigenvalues, len(self.eigenvalues)
+        square = (values.sum() ** 2 + 2 * (values**2).sum()) / (m * (m + 2))
+        return float((values**2 - 2 * values * values.mean()).sum() + m * square)
 
 
 @dataclass(frozen=True)
