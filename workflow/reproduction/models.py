@@ -41,6 +41,8 @@ Number = Annotated[float, PlainSerializer(lambda value: int(value) if value % 1 
 Texts = Annotated[
     list[str], AfterValidator(_distinct), Field(json_schema_extra={"uniqueItems": True})
 ]
+#: A text of one line, however it is wrapped.
+Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 #: Names, which become names of files.
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,49}$")]
 Label = Annotated[str, Field(pattern="^[A-Za-z0-9_]{1,50}$")]

@@ -1,6 +1,7 @@
 """Errata show the numbers of a run, and say where there are none."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,17 +29,17 @@ def test_the_constant_of_adassp_is_what_its_erratum_says():
     def whole(epsilon, delta):
         return gaussian_dp.epsilon(delta, math.sqrt(3) / deviations(epsilon, delta))
 
-    (entry,) = [entry for entry in ENTRIES if entry["id"] == "AdaSSP-1"]
-    right, consequence = " ".join(entry["right"].split()), entry["consequence"]
+    peers = Path(inputs.ERRATA.parents[1], "docs/peers.md").read_text(encoding="utf-8")
+    (line,) = [line for line in peers.split("\n") if line.startswith("| AdaSSP")]
     part = gaussian_dp.epsilon(1e-6 / 3, 1 / deviations(1, 1e-6))
-    assert f"delivered epsilon {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in right
-    assert f"together have {whole(1, 1e-6):.2f} of 1,".replace("0.", ".") in right
+    assert f"delivered ε {part:.3f}, where {1 / 3:.3f} is".replace("0.", ".") in line
+    assert f"together have {whole(1, 1e-6):.2f} of 1,".replace("0.", ".") in line
     # The whole epsilons from which on the parts together exceed what is claimed.
     first = [
         next(epsilon for epsilon in range(1, 100) if whole(epsilon, delta) > epsilon)
         for delta in (0.01, 1e-6)
     ]
-    assert "from epsilon {} on at delta .01, {} at delta 1e-6".format(*first) in consequence
+    assert "from ε = {} on at δ = .01, {} at δ = 10⁻⁶".format(*first) in line
 
 
 def test_wrong_errata_are_named():
@@ -46,8 +47,12 @@ def test_wrong_errata_are_named():
     for entry, message in (
         (first | {"check": "M99"}, "erratum MVG-1: check is 'M99'"),
         (first | {"check": "M11", "number": 2}, "erratum MVG-1: number is 2; check M11 has 1"),
-        (first | {"chekc": "M11"}, "erratum MVG-1 must have consequence"),
-        ("MVG-1", "erratum MVG-1 must have consequence"),
+        (
+            first | {"chekc": "M11"},
+            "erratum MVG-1 has the unknown key 'chekc'; did you mean 'check'",
+        ),
+        (first | {"id": "R1SMG-1"}, "erratum R1SMG-1: id is 'R1SMG-1'"),
+        ("MVG-1", "erratum MVG-1"),
     ):
         with pytest.raises(InputError, match=message):
             errata.build({"errata": [entry], "theory/exact": numbers("M11")})

@@ -29,7 +29,7 @@ from pydantic import AfterValidator, Field, model_validator
 from matrixdp import checks
 from matrixdp.checks import InputError
 from reproduction import catalogue, files
-from reproduction.models import Label, Model, Texts, check
+from reproduction.models import Label, Model, Text, Texts, check
 from reproduction.report import inputs
 
 FILE = Path(__file__).parents[3] / "claims.yaml"
@@ -115,7 +115,6 @@ def _check_sentence(sentence: str) -> str:
     return sentence
 
 
-Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 Sentences = Annotated[
     list[Annotated[str, AfterValidator(_check_sentence)]], Field(None, min_length=1)
 ]

@@ -1,23 +1,23 @@
-"""Errors in the papers and in other packages, each with the number of this run that shows it."""
+"""Errors in the papers, each with the number of this run that shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+from pydantic import Field
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from reproduction.models import Model, Text, check
 from reproduction.report import inputs
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables.base import Column, Table, lines
 
 COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
-NEEDED = {*COLUMNS[:5]}
 PAPERS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
-GROUPS = PAPERS | dict.fromkeys(("R1SMG", "Wishart", "DP", "AdaSSP"), "Other papers")
 
 NO_NUMBER, NOT_RUN = "none", "not run"
 
@@ -25,8 +25,27 @@ NO_NUMBER, NOT_RUN = "none", "not run"
 CAPTION = (
     "What is wrong, ambiguous or stated too loosely in print. A number of this run shows what "
     "matters for a guarantee or a result. Most of it is harmless; what costs privacy is called not "
-    "private. Errors of other papers and packages stand apart and are not counted."
+    "private."
 )
+
+
+class Erratum(Model):
+    """An error in a paper, in our words."""
+
+    id: Annotated[str, Field(pattern="^(MVG|IMGM)-[0-9]+$")]
+    """Its name, such as MVG-1."""
+    place: Text
+    """Where it stands in the paper."""
+    printed: Text
+    """What is printed there."""
+    right: Text
+    """What is right."""
+    consequence: Text
+    """What follows from it."""
+    check: str = ""
+    """The check in results/theory/exact.csv that shows it."""
+    number: int = Field(1, ge=1)
+    """Which of the numbers of that check does."""
 
 
 def build(run: Run) -> Table:
@@ -39,9 +58,9 @@ def build(run: Run) -> Table:
     numbers = run.get("theory/exact")
     rows = []
     for entry in run["errata"]:
-        _check(entry)
-        fields = {name: " ".join(str(entry[name]).split()) for name in COLUMNS[:5]}
-        rows.append(fields | _evidence(entry, numbers))
+        name = entry.get("id") if isinstance(entry, dict) else entry
+        erratum = check(Erratum, entry, f"{inputs.ERRATA}: erratum {name}")
+        rows.append(erratum.model_dump(include={*COLUMNS[:5]}) | _evidence(erratum, numbers))
     frame = pd.DataFrame(rows, columns=[*COLUMNS])
     source = frame["id"].str.partition("-")[0]
     words = [Column(name.capitalize(), name) for name in COLUMNS[1:5]]
@@ -50,32 +69,22 @@ def build(run: Run) -> Table:
         caption=CAPTION,
         frame=frame,
         columns=[Column("", "id"), *words, Column("Shown by", _shown_by)],
-        groups=lines(frame, source.map(GROUPS).fillna("Other packages")),
+        groups=lines(frame, source.map(PAPERS)),
     )
 
 
-def _check(entry: Any) -> None:
-    name = entry.get("id") if isinstance(entry, dict) else entry
-    allowed = NEEDED | {"check", "number"}
-    if not isinstance(entry, dict) or not NEEDED <= entry.keys() <= allowed:
-        raise InputError(
-            f"{inputs.ERRATA}: erratum {name} must have {', '.join(sorted(NEEDED))}, and may have "
-            "check and number"
-        )
-
-
-def _evidence(entry: Mapping[str, Any], numbers: pd.DataFrame | None) -> dict[str, Any]:
+def _evidence(erratum: Erratum, numbers: pd.DataFrame | None) -> dict[str, Any]:
     """Return ``statistic`` and ``value`` of an erratum, or why it has no number."""
-    if "check" not in entry or numbers is None:
-        return {"statistic": NOT_RUN if "check" in entry else NO_NUMBER}
-    matches = numbers[numbers["check"].eq(entry["check"])]
-    checks.choice(numbers["check"].unique(), **{f"erratum {entry['id']}: check": entry["check"]})
-    number = entry.get("number", 1)
-    if number > len(matches):
+    if not erratum.check or numbers is None:
+        return {"statistic": NOT_RUN if erratum.check else NO_NUMBER}
+    matches = numbers[numbers["check"].eq(erratum.check)]
+    checks.choice(numbers["check"].unique(), **{f"erratum {erratum.id}: check": erratum.check})
+    if erratum.number > len(matches):
         raise InputError(
-            f"erratum {entry['id']}: number is {number}; check {entry['check']} has {len(matches)}"
+            f"erratum {erratum.id}: number is {erratum.number}; check {erratum.check} has "
+            f"{len(matches)}"
         )
-    row = matches.iloc[number - 1]
+    row = matches.iloc[erratum.number - 1]
     return {"statistic": row["statistic"], "value": row["value"]}
 
 
