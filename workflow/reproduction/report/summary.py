@@ -221,6 +221,11 @@ def best_free_baseline(rows: pd.DataFrame) -> str:
     return str(means.idxmax() if larger else means.idxmin())
 
 
+def shown_epsilon(epsilons: pd.Series, epsilon: float) -> float:
+    """Return an epsilon if rows have it, or else their largest; NaN without any."""
+    return epsilon if epsilons.eq(epsilon).any() else float(epsilons.max())
+
+
 def place_of_default(table: pd.DataFrame, epsilon: float) -> str:
     """Return the place of the default reading among all readings of rows; empty for one alone.
 

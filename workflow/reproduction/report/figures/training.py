@@ -53,7 +53,7 @@ def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
     names = rows["mechanism"]
     first = rows["role"].ne("mechanism") | names.isin(papers) | ~names.isin([*catalogue.legends()])
     results = rows[rows["role"].eq("mechanism") & rows["mean"].notna()]
-    at = table_epsilon if results["epsilon"].eq(table_epsilon).any() else results["epsilon"].max()
+    at = summary.shown_epsilon(results["epsilon"], table_epsilon)
     results = results[results["epsilon"].eq(at) & ~exceeds(results["epsilon_delivered"], at)]
     best = results.loc[results.groupby("experiment")["mean"].idxmax(), "mechanism"]
     return {*names[first], *best}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from matrixdp import checks
 from reproduction import catalogue
-from reproduction.report import audit_status, comparisons, markup, statistics
+from reproduction.report import audit_status, comparisons, markup, statistics, summary
 from reproduction.report.comparisons import AGAINST, EVEN, ROW
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
@@ -56,10 +56,8 @@ def build(run: Run, experiment: str, mechanism: str) -> Table:
     rank = {name: number for number, name in enumerate(sorted({*rows["against"]}, key=_rank))}
     order = [rows["against"].map(rank), ~_is_own(rows), rows["epsilon"]]
     rows = rows.iloc[np.lexsort(order)].reset_index(drop=True)
-    at = run.table_epsilon
-    at = at if rows["epsilon"].eq(at).any() else rows["epsilon"].max()
     label = catalogue.label(mechanism, about.perturbation)
-    table = rows[rows["epsilon"].eq(at)]
+    table = rows[rows["epsilon"].eq(summary.shown_epsilon(rows["epsilon"], run.table_epsilon))]
     titles = table["against"].isin(catalogue.BASELINES)
     titles = titles.map({True: "Baselines", False: "Mechanisms"}).mask(_is_own(table), "")
     return Table(

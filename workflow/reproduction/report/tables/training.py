@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -60,8 +59,7 @@ def build(run: Run, experiment: str) -> Table:
     baseline = str(results.loc[results["reading"].eq(DEFAULT), "baseline"].max())
     rows = _rows(results, about.perturbation)
     epsilons = sorted({*rows["epsilon"].dropna()})
-    at = run.table_epsilon
-    at = at if at in epsilons else epsilons[-1] if epsilons else nan
+    at = summary.shown_epsilon(rows["epsilon"], run.table_epsilon)
     batch = run.settings["training"][experiment].get("batch")
     titles = [
         ". ".join(filter(None, [READINGS.get(reading, "").capitalize(), title]))
