@@ -138,9 +138,9 @@ def build(run: Run, experiment: str) -> Figure:
         title=f"Error against epsilon: {catalogue.experiment(experiment).title}",
         caption=(
             "Mean error with 95 % bands against the ε that is promised: the papers' mechanisms, "
-            "and the best of all. A row of fewer trials than the baseline has the baseline's mean "
-            "plus the difference on shared trials. Open markers are published values, numbers at "
-            "the edge those beyond it. All other mechanisms stand in the figure's CSV."
+            "and the best of all. Rows of fewer trials: the baseline's mean plus the shared "
+            "difference. Open markers are published values, numbers at the edge those beyond it. "
+            "All other mechanisms stand in the figure's CSV."
         ),
         frame=tidy(experiment, run),
         draw=draw,
