@@ -36,7 +36,7 @@ KINDS = {
     "audit": "import reproduction.auditing.experiment",
     "theory": "import reproduction.theory",
     "summary": "import reproduction.report.summary",
-    "tables": "import reproduction.report.tables.comparison",
+    "tables": "import reproduction.report.tables.paper_table",
     "figures": "import reproduction.report.figures.base",
     "report": "import reproduction.report.page",
     "others": "import reproduction.cli",

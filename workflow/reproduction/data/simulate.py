@@ -79,7 +79,7 @@ def _arrays(name: str, rng: np.random.Generator) -> dict[str, NDArray]:
     ends = np.cumsum([len(part) for part in classes])[:-1]
     if name == "cora":
         # Most links are within a class.
-        by_class = np.argsort(labels + rng.random(len(labels)))
+        by_class = np.argsort(labels + rng.random(len(labels)), kind="stable")
         pairs = [np.column_stack([by_class[k:], by_class[:-k]]) for k in (1, 2)]
         edges = np.unique(np.sort(np.concatenate(pairs)[:_LINKS], axis=1), axis=0)
         train, _, test = np.split(np.arange(len(labels), dtype=np.int32), ends)
