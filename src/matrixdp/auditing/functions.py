@@ -26,7 +26,7 @@ from matrixdp.auditing.affine import NOT_REPLAYED, DependentNoise, clips, comput
 from matrixdp.auditing.audit import ROUNDING, of_proofs
 from matrixdp.auditing.blackbox import Proof, prove, strength
 from matrixdp.auditing.places import Pair, Places
-from matrixdp.auditing.recorder import Endless, Recorder
+from matrixdp.auditing.recorder import Recorder, TooManyDraws
 from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.statistics import Sample, Statistic, statistics
 from matrixdp.auditing.status import NOT_REFUTED, REFUTED
@@ -150,7 +150,7 @@ def examine(
     try:
         with np.errstate(all="ignore"):
             outside = _outside(runs, places, claim, streams, count, replayed)
-    except Endless:
+    except TooManyDraws:
         outside = Outside("", "", UNENDING)
     return findings._replace(outside=outside)
 

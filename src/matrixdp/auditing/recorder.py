@@ -41,7 +41,7 @@ class Draw(NamedTuple):
         return ""
 
 
-class Endless(BaseException):
+class TooManyDraws(BaseException):
     """A run draws more often than it may; no ``except Exception`` of a function takes it."""
 
 
@@ -56,7 +56,7 @@ class Tape:
         draws: all draws, in their order.
         laws: ``normal`` and ``laplace``, where such numbers were drawn, and how many of both.
         plain: whether nothing else was drawn, and no more numbers than were chosen.
-        most: how many draws there may be.
+        limit: how many draws there may be.
     """
 
     def __init__(self, noise: Array | None = None) -> None:
@@ -64,7 +64,7 @@ class Tape:
         self.laws: set[str] = set()
         self.count = 0
         self.plain = True
-        self.most = math.inf
+        self.limit = math.inf
         self.generators: list[Recorder] = []
         #: Signs of exponential numbers, for which bytes must follow; without chosen numbers, zeros.
         self.signs: NDArray[np.bool_] | None = None
@@ -147,11 +147,11 @@ class Recorder(Generator):
         """Return the result of a method of Generator, which is recorded.
 
         Raises:
-            Endless: there are as many draws as there may be.
+            TooManyDraws: there are as many draws as there may be.
         """
         tape = self.tape
-        if len(tape.draws) >= tape.most:
-            raise Endless
+        if len(tape.draws) >= tape.limit:
+            raise TooManyDraws
         if self._in_bytes:
             # Bytes are made of integers.
             return getattr(Generator, method)(self, *args, **kwargs)

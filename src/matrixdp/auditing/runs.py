@@ -23,7 +23,7 @@ LARGEST = 1e100
 
 #: Draws that a run on records out of bounds may always take, and how many times those of a run on
 #: records in bounds.
-ALWAYS, TIMES = 2000, 10
+DRAWS_ALLOWED, FACTOR = 2000, 10
 
 
 @dataclass
@@ -35,8 +35,8 @@ class Runs:
         slow: whether runs take long, so that fewer choose the neighbours and the event.
         hidden: whether the function takes no Generator and has randomness of its own.
         shape: shape of an answer; others are failures.
-        most: how many draws a run may take. A function that draws until its answer is small never
-            ends where a record moves the answer away.
+        draws_limit: how many draws a run may take. A function that draws until its answer is small
+            never ends where a record moves the answer away.
     """
 
     function: Callable[..., Any]
@@ -44,7 +44,7 @@ class Runs:
     slow: bool = False
     hidden: bool = field(init=False)
     shape: tuple[int, ...] | None = field(default=None, init=False)
-    most: float = field(default=math.inf, init=False)
+    draws_limit: float = field(default=math.inf, init=False)
 
     def __post_init__(self) -> None:
         self.hidden = not _takes_generator(self.function)
@@ -70,7 +70,9 @@ class Runs:
         recorders = [Recorder(seed) for seed in range(2)]
         for records, recorder in zip(pair.sides, recorders, strict=True):
             self(records, recorder)
-        self.most = ALWAYS + TIMES * max(len(recorder.tape.draws) for recorder in recorders)
+        self.draws_limit = DRAWS_ALLOWED + FACTOR * max(
+            len(recorder.tape.draws) for recorder in recorders
+        )
 
     def __call__(self, records: Array, generator: Generator) -> tuple[Array, str]:
         """Return the answer to a copy of records (n, m), and in words why there is none.
@@ -78,10 +80,10 @@ class Runs:
         An answer that is not finite, and an exception, tell of the records as any answer does.
 
         Raises:
-            Endless: the run draws more often than it may.
+            TooManyDraws: the run draws more often than it may.
         """
         if isinstance(generator, Recorder):
-            generator.tape.most = self.most
+            generator.tape.limit = self.draws_limit
         nothing = np.zeros((1, 1) if self.shape is None else _table(self.shape))
         args = (records.copy(),) if self.hidden else (records.copy(), generator)
         try:
@@ -110,7 +112,7 @@ class Runs:
         """Return runs on records with bits of these seeds.
 
         Raises:
-            Endless: a run draws more often than it may.
+            TooManyDraws: a run draws more often than it may.
         """
         generators = [np.random.default_rng(seed) for seed in seeds]
         if self.many is not None and self.shape is not None:
@@ -120,7 +122,7 @@ class Runs:
                     shape = (len(answers), *_table(self.shape))
                     return Sample(answers.reshape(shape), np.full(len(answers), ""))
             generators = [np.random.default_rng(seed) for seed in seeds]
-        if self.most < math.inf:
+        if self.draws_limit < math.inf:
             # The same bits, and a count of the draws.
             generators = [Recorder(seed) for seed in seeds]
         results = [self(records, generator) for generator in generators]
