@@ -81,12 +81,17 @@ class CentredMoments(Program):
     about: AdditiveGaussian | ChosenByHistogram
     output_type = "second_moments"
 
+    @property
+    def private_count(self) -> bool:
+        """Whether the number of records is private, which the identity query does not say."""
+        about = self.about
+        return about.private_count if isinstance(about, Program) else about.query.private_count
+
     @LazyProperty
     def mean(self) -> AdditiveGaussian:
         """The first part."""
-        about, query = self.about, self.query
-        private = about.private_count if isinstance(about, Program) else about.query.private_count
-        relation = query.n_records, ADD_OR_REMOVE if private else query.adjacency
+        query = self.query
+        relation = query.n_records, ADD_OR_REMOVE if self.private_count else query.adjacency
         near = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
         return self.noisy_mean(mean_query(near), self.centre_std)
 

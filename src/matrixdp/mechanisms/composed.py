@@ -40,11 +40,11 @@ from matrixdp.mechanisms.mechanism import (
     PrivacyStatement,
     delta_for_noise,
 )
+from matrixdp.mechanisms.parts import parts_mu
 from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.mechanisms.promise import promised
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian_dp
-from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
@@ -86,17 +86,6 @@ class Blocks(Records):
     def about(self, centre: Array) -> Blocks:
         """Return the records minus a centre (m,)."""
         return Blocks(lambda: (block - centre for block in self.rows()))
-
-
-def _protects(query: Query, adjacency: str) -> bool:
-    """Return whether the noise for a part's query protects neighbours of this adjacency.
-
-    A null record adds to no sum, as a record of zeros. Where zero lies in the domain, ``zero_out``
-    is thus a case of ``replace``, for each of the records of a person.
-    """
-    if (query.adjacency, adjacency) == ("replace", "zero_out"):
-        return isinstance(query.domain, Ball) or query.domain.contains_zero
-    return query.adjacency == adjacency
 
 
 class Outcome(NamedTuple):
@@ -143,21 +132,12 @@ class ComposedMoments:
         chooser(self.program)
         if self.program.query != records_of(self.query):
             raise NoGuarantee(OTHER)
-        relation = self.query.n_records, self.query.group
         for query in (release.query for part in self.parts for release in part.releases):
             if type(query) not in SUMS:
                 raise InputError(
                     f"noise has no margin for the rounding of {query.name}, which is no exact sum; "
                     "simulate this release, or take Centred() or PrivatelyClipped()"
                 )
-            protects = _protects(query, self.query.adjacency)
-            if not protects or relation != (query.n_records, query.group):
-                raise NoGuarantee(OTHER)
-        # A null record is not zero about the mean, where it is replaced by another.
-        about = chooser(self.program).parts if isinstance(self.program, CentredMoments) else []
-        queries = [release.query for part in about for release in part.releases]
-        if any(query.adjacency == "zero_out" for query in queries):
-            raise NoGuarantee(OTHER)
         self._require_parts()
 
     def _require_parts(self) -> None:
@@ -169,7 +149,11 @@ class ComposedMoments:
         for part in self.parts:
             for release in part.releases:
                 proofs.require(release)
-        total_mu = float(np.linalg.norm([part.mu for part in self.parts]))
+        centred = isinstance(self.program, CentredMoments)
+        mus = parts_mu(self.parts, self.program.query, self.query.adjacency, centred=centred)
+        total_mu = float(np.linalg.norm(mus))
+        if np.isnan(total_mu):
+            raise NoGuarantee(OTHER)
         if not total_mu <= self.mu * UPWARDS:
             raise NoGuarantee(f"the parts spend mu {total_mu:.4g} of {self.mu:.4g} together")
         delivered = gaussian_dp.delta(self.epsilon_delivered, self.mu) + self.extra_delta

@@ -406,12 +406,18 @@ def summary(account: Account) -> list[str]:
         spent = f"{release['epsilon']:.4g}" + f" at delta {delta:.4g}" * bool(release["delta"])
         about = [release.get("query", "a release"), release.get("label"), release.get("date")]
         lines.append(f"  {', '.join(filter(None, about))}: epsilon {spent}")
+    pure = facts["left_pure_epsilon"]
+    reason = (
+        "  as pure releases count far more beside one with a delta; a new account can reserve a "
+        "part of epsilon for them: pure= of mdp.Account"
+    )
+    if total["pure"]:
+        reason = f"  of the epsilon {_text(total['pure'])} that is reserved for pure releases"
     if delta:
         lines.append(f"left: a release of epsilon {_below(room)} at delta {delta:.4g}")
         if not room and not total["pure"] and any(release["pure_epsilon"] for release in releases):
-            lines.append(
-                "  as pure releases count far more beside one with a delta; a new account can "
-                "reserve a part of epsilon for them: pure= of mdp.Account"
-            )
-    lines.append(f"left: a pure release of epsilon {_below(facts['left_pure_epsilon'])}")
+            lines.append(reason)
+    lines.append(f"left: a pure release of epsilon {_below(pure)}")
+    if delta and pure < room:
+        lines.append(reason)
     return lines

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.auditing.parts import parts_mu
+from matrixdp.auditing.parts import proven_mus
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
@@ -28,7 +28,7 @@ def of(mechanism, domain=DOMAINS[0], adjacency="replace", **options):
 
 
 def proven(release):
-    return np.linalg.norm(parts_mu(release)) <= gaussian_dp.mu(*BUDGET) * (1 + 1e-9)
+    return np.linalg.norm(proven_mus(release)) <= gaussian_dp.mu(*BUDGET) * (1 + 1e-9)
 
 
 def again(release, **changes):
@@ -93,5 +93,5 @@ def test_a_mean_changes_by_all_records_of_a_person():
     grouped = of(Centred(0.5), per_person=4)
     release = replace(grouped, query=replace(grouped.query, per_person=None))
     assert proven(grouped)
-    assert parts_mu(grouped)[0] == pytest.approx(4 * parts_mu(release)[0])
+    assert proven_mus(grouped)[0] == pytest.approx(4 * proven_mus(release)[0])
     assert not proven(replace(grouped, centre_std=grouped.centre_std / 2))

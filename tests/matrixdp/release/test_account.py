@@ -199,6 +199,26 @@ def test_an_account_says_why_nothing_is_left_beside_pure_releases(tmp_path):
     assert "pure= of mdp.Account" in lines[-2]
 
 
+def test_an_account_says_why_less_is_left_for_a_pure_release(tmp_path):
+    def lines_after(name, epsilon, **terms):
+        account = mdp.Account(tmp_path / name, epsilon=2, delta=1e-5, **terms)
+        account.spend(mean(epsilon))
+        return ledger.summary(account.state())
+
+    lines = lines_after("a.json", 0.5)
+    with_delta, pure = (float(line.split(" epsilon ")[1].split()[0]) for line in lines[-3:-1])
+    assert pure < with_delta / 3
+    assert "pure releases count far more beside one with a delta" in lines[-1]
+    lines = lines_after("b.json", 0.5, pure=0.25)
+    assert lines[-2:] == [
+        "left: a pure release of epsilon 0.25",
+        "  of the epsilon 0.25 that is reserved for pure releases",
+    ]
+    # Nothing is to be explained where nothing is spent.
+    account = mdp.Account(tmp_path / "c.json", epsilon=2, delta=1e-5)
+    assert ledger.summary(account.state())[-1].startswith("left: a pure release of epsilon")
+
+
 def test_the_command_line_says_what_is_spent_and_left(folder, capsys):
     path = folder / "people.csv.privacy.json"
     assert run(folder, **GAUSSIAN) == 0

@@ -11,6 +11,7 @@ from matrixdp.auditing.neighbours import worst
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
+from matrixdp.mechanisms.parts import covers, parts_mu
 from matrixdp.privacy.sensitivity import RecordsQuery
 from reproduction.mechanisms.adassp import NormalEquations, RidgedByHistogram, RidgedEquations
 
@@ -49,8 +50,8 @@ def histogram_mu(release: RidgedByHistogram) -> list[float]:
         return [proofs.UNPROVEN]
     mus = []
     for equations in release.equations:
-        if not parts.counts_for_release(equations.query, query, query.adjacency, NormalEquations):
+        if not covers(equations.query, query, query.adjacency, NormalEquations):
             return [proofs.UNPROVEN]
         mus.append(float(np.linalg.norm(equations_mu(equations))))
     worst = proofs.UNPROVEN if np.isnan(mus).any() else max(mus)
-    return [parts.counts_mu(release), worst]
+    return [*parts_mu(release.parts[:1], query, query.adjacency, centred=False), worst]

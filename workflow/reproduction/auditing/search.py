@@ -8,13 +8,14 @@ import numpy as np
 from scipy import special
 
 from matrixdp import library
+from matrixdp.auditing import parts
 from matrixdp.auditing.audit import Audit
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.parts import counts_for_release, parts_mu
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
+from matrixdp.mechanisms.parts import covers
 from matrixdp.privacy.sensitivity import RecordsQuery
 from reproduction.mechanisms.adaptive import ChosenBySearch, SearchNoise, Spectrum
 
@@ -54,13 +55,13 @@ def proven_mus(release: ChosenBySearch) -> list[float]:
         return [proofs.UNPROVEN]
     records = type(query) is RecordsQuery and type(source.domain) is type(query.domain)
     same = records and source.domain == query.domain
-    if not (same and counts_for_release(source, query, query.adjacency)):
+    if not (same and covers(source, query, query.adjacency)):
         return [proofs.UNPROVEN]
     rest = []
     for moments, spectrum in _steps(release):
         apart = spectrum.eigenvalue_std
         shown = spectrum.query.l2_sensitivity / apart if apart else 0.0
-        rest.append(float(np.linalg.norm([*parts_mu(moments), shown])))
+        rest.append(float(np.linalg.norm([*parts.proven_mus(moments), shown])))
     trace = 1 / (query.n_records * release.trace_std)
     return [trace, _search_mu(release), max(rest)]
 
