@@ -13,8 +13,9 @@ def main() -> int:
     """Run one verb and return the exit status; an interrupt ends without a traceback."""
     try:
         from matrixdp import cli
+        from matrixdp.cli import terminal
 
-        cli.escape_output()
+        terminal.escape_output()
         return cli.main()
     except KeyboardInterrupt as interrupt:
         # The verb `release` says what was charged.

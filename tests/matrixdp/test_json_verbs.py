@@ -8,6 +8,7 @@ import pytest
 
 import matrixdp as mdp
 from matrixdp import cli
+from matrixdp.cli import terminal
 
 SPECIFICATION = """
 file = "people.csv"
@@ -130,5 +131,5 @@ def test_an_account_says_what_is_spent_and_left(folder, run, capsys):
 
 
 def test_a_number_that_json_has_not_is_null(capsys):
-    cli.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
+    terminal.show({"a": [float("inf"), (np.float64("nan"), np.int64(3))], "b": {"c": 0.1}})
     assert json.loads(capsys.readouterr().out) == {"a": [None, [None, 3]], "b": {"c": 0.1}}

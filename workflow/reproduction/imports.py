@@ -43,7 +43,7 @@ TEXTS = {
 VALUES = {"experiments.readings": {"readings.yaml": ("title", "about")}}
 
 #: What every command starts with; it chooses the verb's own module by name.
-START = ("__main__", "matrixdp.commands")
+START = ("__main__", "verbs")
 
 #: Modules that change no result: words of help, and what finds mechanisms of other packages, which
 #: counts where one of these is run.

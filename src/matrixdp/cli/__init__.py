@@ -1,25 +1,21 @@
 """Verbs for a person's own matrix; ``matrixdp VERB --help`` explains one.
 
-A verb is a module of this package, as in :mod:`matrixdp.commands`.
+A verb is a module of this package, with functions ``add_arguments`` and ``run``. The first sentence
+of its docstring is its help text. What it depends on is imported only when it runs.
 """
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import difflib
-import io
-import json
-import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from matrixdp import commands
+from matrixdp.cli import account, bounds, recommend, release
 
-#: The verbs, in the order of use.
-_NAMES = ("recommend", "bounds", "release", "account")
+#: The modules of the verbs, in the order of use.
+VERBS = {"recommend": recommend, "bounds": bounds, "release": release, "account": account}
 
 _DESCRIPTION = f"""Release a matrix of your own with differential privacy:
 
@@ -33,66 +29,34 @@ people.toml says what is released; `matrixdp release --help` shows one. Every ke
 """
 
 
-#: The help text of every verb.
-VERBS = commands.texts(Path(__file__).with_name(f"{name}.py") for name in _NAMES)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     if words and words[0] not in VERBS and not words[0].startswith("-"):
         print(f"matrixdp: {_no_verb(words[0])}", file=sys.stderr)
         return 2
-    return commands.call(words, "matrixdp", __name__, VERBS, _DESCRIPTION, around=_isolated)
+    parser = commands.parser("matrixdp", _DESCRIPTION)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, module in VERBS.items():
+        # Python has no docstring with -OO.
+        text = module.__doc__ or name
+        added = verbs.add_parser(name, help=text.partition(".")[0], description=text)
+        module.add_arguments(added)
+        added.add_argument(
+            "--json", action="store_true", help="print one JSON object instead of text"
+        )
+        added.set_defaults(run=module.run)
+    options = vars(parser.parse_args(words))
+    verb, run = options.pop("verb"), options.pop("run")
 
+    def isolated() -> None:
+        # Every door of the library has an arithmetic of its own; its import takes a while.
+        from matrixdp.isolation import Isolation
 
-def _isolated() -> contextlib.AbstractContextManager:
-    """Return the arithmetic that every door of the library runs in; its import takes a while."""
-    from matrixdp.isolation import Isolation
+        with Isolation():
+            run(**options)
 
-    return Isolation()
-
-
-def escape_output() -> None:
-    """Have characters that the terminal cannot show printed as JSON and TOML escape them.
-
-    Otherwise the answer of a charged release could end in an error of the terminal.
-    """
-    codecs.register_error("escape", _escaped)
-    for stream in (sys.stdout, sys.stderr):
-        # What stands in place of a stream may show every character.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="escape")
-
-
-def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Return the escapes of the characters of an error, and the place behind them."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    codes = map(ord, error.object[error.start : error.end])
-    return "".join(
-        f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}" for code in codes
-    ), error.end
-
-
-def show(content: Mapping[str, Any]) -> None:
-    """Print one JSON object, as verbs do under ``--json``."""
-    print(json.dumps(_finite(content), indent=2, allow_nan=False, default=float))
-
-
-def note(sentences: Iterable[str]) -> None:
-    """Print notes for the owner of the records, on stderr."""
-    for sentence in sentences:
-        print(f"note: {sentence}", file=sys.stderr)
-
-
-def _finite(content: Any) -> Any:
-    """Return content with null for numbers that JSON has not."""
-    if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
+    return commands.perform(f"matrixdp {verb}", isolated)
 
 
 def _no_verb(word: str) -> str:

@@ -9,6 +9,7 @@ which is stated at a smaller delta: it can be above what is left, and fit.
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 _ELSEWHERE = "; where a specification names another account, ask by that specification"
 
 
-def run(file: str, *, json: bool = False) -> None:
-    """Print the total of an account, its releases, and the largest release that still fits.
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the verb to a parser."""
+    text = "the file of records, its account, or a specification (.toml)"
+    parser.add_argument("file", help=text)
 
-    Args:
-        file: the file of records, its account, or a specification (.toml)
-        json: print one JSON object instead of text
-    """
-    from matrixdp import cli
+
+def run(file: str, *, json: bool) -> None:
+    """Print the total of an account, its releases, and the largest release that still fits."""
+    from matrixdp.cli import terminal
     from matrixdp.release import ledger, storage
 
     path, records, _ = _find(Path(file))
@@ -38,7 +40,7 @@ def run(file: str, *, json: bool = False) -> None:
         facts = ledger.content(account) if account else {"releases": []}
         for release in facts["releases"]:
             del release["request"], release["answer"]
-        cli.show({"account": str(path), **facts})
+        terminal.show({"account": str(path), **facts})
     elif account is None:
         sentence = "nothing is spent, and the first release states the total"
         print(

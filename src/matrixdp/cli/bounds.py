@@ -17,32 +17,29 @@ The keys account, label, person, per_person and adjacency are those of `matrixdp
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 
 
-def run(
-    specification: str,
-    *,
-    out: str | None = None,
-    even_if_useless: bool = False,
-    json: bool = False,
-) -> None:
-    """Print the bounds that are found.
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the verb to a parser."""
+    parser.add_argument("specification", help="TOML file that names the columns")
+    text = "folder for the bounds and their receipt, if they are wanted"
+    parser.add_argument("--out", help=text)
+    text = "pay for it also where there are too few records"
+    parser.add_argument("--even-if-useless", action="store_true", help=text)
 
-    Args:
-        specification: TOML file that names the columns
-        out: folder for the bounds and their receipt, if they are wanted
-        even_if_useless: pay for it also where there are too few records
-        json: print one JSON object instead of text
-    """
-    from matrixdp import cli
+
+def run(specification: str, *, out: str | None, even_if_useless: bool, json: bool) -> None:
+    """Print the bounds that are found."""
+    from matrixdp.cli import terminal
     from matrixdp.release import plans
     from matrixdp.release.parser import read_bounds
 
     spec = read_bounds(Path(specification))
     result = plans.make(spec, None if out is None else Path(out), even_if_useless=even_if_useless)
     if json:
-        cli.show({"bounds": result.answer, "notes": result.notes, "receipt": result.receipt})
+        terminal.show({"bounds": result.answer, "notes": result.notes, "receipt": result.receipt})
         return
-    cli.note(result.notes)
+    terminal.note(result.notes)
     print(result.files()["bounds.toml"], end="")

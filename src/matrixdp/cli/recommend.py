@@ -6,6 +6,7 @@ are listed, those last that leave less room in it. The file of records is never 
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,25 +16,21 @@ if TYPE_CHECKING:
     from matrixdp.release.specification import Specification
 
 
-def run(
-    specification: str,
-    *,
-    json: bool = False,
-) -> None:
-    """List the mechanisms, the one that is taken first, with details on it.
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the verb to a parser."""
+    parser.add_argument("specification", help="TOML file that specifies the release")
 
-    Args:
-        specification: TOML file that specifies the release
-        json: print one JSON object instead of text
-    """
-    from matrixdp import cli
+
+def run(specification: str, *, json: bool) -> None:
+    """List the mechanisms, the one that is taken first, with details on it."""
+    from matrixdp.cli import terminal
     from matrixdp.release import choices, receipt
     from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
-        cli.note([] if json else notes)
+        terminal.note([] if json else notes)
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
         content = {**_content(spec, fitting), "notes": notes}
@@ -45,7 +42,7 @@ def run(
                 print(line)
     together = choices.together(specs, firsts) if len(specs) > 1 else None
     if json:
-        cli.show({"releases": contents, "together": together})
+        terminal.show({"releases": contents, "together": together})
     elif together:
         print(together)
 

@@ -39,6 +39,7 @@ release reveals something about one record, as does a cell that is not a number.
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,21 +49,17 @@ if TYPE_CHECKING:
     from matrixdp.release.specification import Specification
 
 
-def run(
-    specification: str,
-    *,
-    out: str = "release",
-    even_if_useless: bool = False,
-    json: bool = False,
-) -> None:
-    """Make the release that a file specifies.
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the verb to a parser."""
+    parser.add_argument("specification", help="TOML file that specifies the release")
+    text = "folder of the release and its receipt (default: release)"
+    parser.add_argument("--out", default="release", help=text)
+    text = "pay for a release whose noise hides everything"
+    parser.add_argument("--even-if-useless", action="store_true", help=text)
 
-    Args:
-        specification: TOML file that specifies the release
-        out: folder of the release and its receipt (default: release)
-        even_if_useless: pay for a release whose noise hides everything
-        json: print one JSON object instead of text
-    """
+
+def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> None:
+    """Make the release that a file specifies."""
     specs: list[Specification] = []
     before: list[int] = []
     try:
@@ -97,10 +94,10 @@ def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
 
 
 def _print(results: Mapping[str, Answer], in_json: bool) -> None:
-    from matrixdp import cli
+    from matrixdp.cli import terminal
 
     if in_json:
-        cli.show(
+        terminal.show(
             {
                 "releases": [
                     {
@@ -116,7 +113,7 @@ def _print(results: Mapping[str, Answer], in_json: bool) -> None:
         )
         return
     for result in results.values():
-        cli.note(result.notes)
+        terminal.note(result.notes)
         print(result.says)
         for key, path in result.paths.items():
             print(f"{key}: {path}")

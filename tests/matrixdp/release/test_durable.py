@@ -347,7 +347,7 @@ def test_an_interrupt_before_the_charge_costs_nothing(folder, monkeypatch, capsy
     assert sentence == "matrixdp: interrupted; nothing was charged\n"
     assert state(folder) == ([], {}, {})
     monkeypatch.setattr(sys, "argv", ["matrixdp", "release", "none.toml"])
-    monkeypatch.setattr("importlib.import_module", interrupt)
+    monkeypatch.setattr(cli.commands, "parser", interrupt)
     assert __main__.main() == 130
 
 

@@ -267,7 +267,7 @@ EDITS = {
         lambda text: text.replace("\nruff==", "\nruff==9"),
         set(),
     ),
-    "how a command is read": (f"{LIBRARY}/commands.py", coded, jobs_of() | DATA | TABLE2),
+    "how a command is read": ("verbs.py", coded, jobs_of() | DATA | TABLE2),
     "the library's command line": (f"{LIBRARY}/cli/__init__.py", coded, set()),
     "help on verbs": ("cli/__init__.py", coded, set()),
     "help on classes": (f"{LIBRARY}/docs.py", coded, set()),

@@ -1,6 +1,6 @@
 """Verbs that the workflow's rules call; ``python -m reproduction VERB --help`` explains one.
 
-A verb is a module of this package, as in :mod:`matrixdp.commands`. This file holds help and counts
+A verb is a module of this package, as in :mod:`reproduction.verbs`. This file holds help and counts
 as the code of no job: nothing here changes a result.
 """
 
@@ -10,11 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from matrixdp import commands
-from reproduction import terminal
+from reproduction import terminal, verbs
 
 #: The help text of every verb.
-VERBS = commands.texts(sorted(Path(__file__).parent.glob("[!_]*.py")))
+VERBS = verbs.texts(sorted(Path(__file__).parent.glob("[!_]*.py")))
 
 _DESCRIPTION = """The steps of the workflow, which `snakemake` calls.
 
@@ -33,4 +32,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit status."""
     words = [*(sys.argv[1:] if arguments is None else arguments)]
     terminal.keep_last_words()
-    return commands.call(words, "python -m reproduction", __name__, VERBS, _DESCRIPTION, _SHARED)
+    return verbs.call(words, "python -m reproduction", __name__, VERBS, _DESCRIPTION, _SHARED)
