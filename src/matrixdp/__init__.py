@@ -56,47 +56,47 @@ if TYPE_CHECKING:
     from matrixdp.release.publications import recommend as recommend
     from matrixdp.version import VERSION as __version__
 
-#: Public names in the order of use, with module and attribute; they are imported on first use.
-_PUBLIC = {
-    "Box": ("privacy.domain", "Box"),
-    "Ball": ("privacy.domain", "Ball"),
-    "RecordsQuery": ("privacy.sensitivity", "RecordsQuery"),
-    "MeanQuery": ("privacy.sensitivity", "MeanQuery"),
-    "SecondMomentQuery": ("privacy.sensitivity", "SecondMomentQuery"),
-    "compare_mechanisms": ("release.comparison", "compare_mechanisms"),
-    "Option": ("release.comparison", "Option"),
-    "Gaussian": ("mechanisms.gaussian", "Gaussian"),
-    "Laplace": ("mechanisms.laplace", "Laplace"),
-    "AnalyzeGauss": ("mechanisms.gaussian", "AnalyzeGauss"),
-    "DirectionalGaussian": ("mechanisms.directional", "DirectionalGaussian"),
-    "MinMaxScaled": ("mechanisms.scaled", "MinMaxScaled"),
-    "AdditiveMechanism": ("mechanisms.additive", "AdditiveMechanism"),
-    "PrivacyStatement": ("mechanisms.mechanism", "PrivacyStatement"),
-    "audit": ("auditing.public", "audit"),
-    "AuditResult": ("auditing.public", "AuditResult"),
-    "recommend": ("release.publications", "recommend"),
-    "private_bounds": ("release.publications", "private_bounds"),
-    "make_release": ("release.publications", "make_release"),
-    "bound_contributions": ("release.people", "bound_contributions"),
-    "Account": ("release.account", "Account"),
-    "Covariance": ("estimators", "Covariance"),
-    "PrivatePCA": ("estimators", "PrivatePCA"),
-    "PrivateRidge": ("estimators", "PrivateRidge"),
-    "InputError": ("checks", "InputError"),
+#: The module of each public name, in the order of use; it is imported on first use.
+_MODULES = {
+    "Box": "privacy.domain",
+    "Ball": "privacy.domain",
+    "RecordsQuery": "privacy.sensitivity",
+    "MeanQuery": "privacy.sensitivity",
+    "SecondMomentQuery": "privacy.sensitivity",
+    "compare_mechanisms": "release.comparison",
+    "Option": "release.comparison",
+    "Gaussian": "mechanisms.gaussian",
+    "Laplace": "mechanisms.laplace",
+    "AnalyzeGauss": "mechanisms.gaussian",
+    "DirectionalGaussian": "mechanisms.directional",
+    "MinMaxScaled": "mechanisms.scaled",
+    "AdditiveMechanism": "mechanisms.additive",
+    "PrivacyStatement": "mechanisms.mechanism",
+    "audit": "auditing.public",
+    "AuditResult": "auditing.public",
+    "recommend": "release.publications",
+    "private_bounds": "release.publications",
+    "make_release": "release.publications",
+    "bound_contributions": "release.people",
+    "Account": "release.account",
+    "Covariance": "estimators",
+    "PrivatePCA": "estimators",
+    "PrivateRidge": "estimators",
+    "InputError": "checks",
 }
-__all__ = [*_PUBLIC]
-#: Not imported before it is shown: no result depends on it.
-_PUBLIC["__version__"] = ("version", "VERSION")
+__all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
+    if name == "__version__":
+        # Not imported before it is shown: no result depends on it.
+        return importlib.import_module(f"{__name__}.version").VERSION
+    if name not in _MODULES:
         near = [public for public in __all__ if name and name.lower() in public.lower()]
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
-    module, attribute = _PUBLIC[name]
     try:
-        return getattr(importlib.import_module(f"{__name__}.{module}"), attribute)
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
