@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from matrixdp import checks, docs
+from matrixdp import checks
 from matrixdp.checks import Array, InputError, why
 from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
@@ -85,6 +85,15 @@ class FitAlone:
             "fit_transform would return exact projections of the private records; call fit, and "
             "transform records that may be shown"
         )
+
+
+def _inherit_arguments(cls: type, base: type) -> None:
+    """Append the arguments and errors in the docstring of ``base`` to that of ``cls``, for help."""
+    # Python has none with -OO.
+    if "__doc__" not in vars(cls) or not (cls.__doc__ and base.__doc__):
+        return
+    _, heading, arguments = inspect.cleandoc(base.__doc__).partition("Args:\n")
+    cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\n{heading}{arguments}\n"
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
@@ -186,7 +195,7 @@ class Private(BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         isolate(cls)
-        docs.inherit_arguments(cls, Private)
+        _inherit_arguments(cls, Private)
 
     def __sklearn_clone__(self) -> Self:
         # Searches and cross-validation clone what they score; their scores are exact.

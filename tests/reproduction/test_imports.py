@@ -59,7 +59,7 @@ RESULTS = ["trials", "train", "extract_features", "prepare", "readings", "audit"
 RESULTS += ["held_out", "negative_control", "theory"]
 
 #: What people read, and what finds mechanisms of packages.
-APART = ("catalogue", "claims", "matrixdp/version", "matrixdp/docs", "matrixdp/cli")
+APART = ("catalogue", "claims", "matrixdp/version", "matrixdp/cli")
 APART += ("development.lock", "reproduction/report/", "reproduction/plugins")
 
 

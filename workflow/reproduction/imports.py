@@ -47,7 +47,7 @@ START = ("__main__", "verbs")
 
 #: Modules that change no result: words of help, and what finds mechanisms of other packages, which
 #: counts where one of these is run.
-APART = frozenset({"matrixdp.docs", "reproduction.cli", "reproduction.plugins"})
+APART = frozenset({"reproduction.cli", "reproduction.plugins"})
 
 #: Versions of all other packages that run, on which every module depends.
 LOCK = "requirements.lock"

@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from matrixdp import checks, docs
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Ball, Box, block_rows, squared_norms
 from matrixdp.privacy.quadratic import UPWARDS, largest_difference, largest_form
@@ -79,23 +79,12 @@ class _Query:
       standard basis;
     - ``value(records)``: the exact value on a data matrix (..., m, n), of records clipped to a
       ball. A box does not clip: ``check(value)`` refuses values outside.
-
-    Args:
-        domain: public bounds of one record.
-        n_records: public number of records, n; under ``add_or_remove`` a public guess of it, which
-            divides sums.
-        adjacency: ``replace`` by any record, ``zero_out`` by a null record, or ``add_or_remove``.
-        per_person: largest number of records of one person, where neighbours differ in all of
-            these; None where they differ in one record.
     """
 
     domain: Box | Ball
     n_records: int
     adjacency: str = "replace"
     per_person: int | None = field(default=None, kw_only=True)
-
-    def __init_subclass__(cls) -> None:
-        docs.inherit_arguments(cls, _Query)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_records", checks.count(n_records=self.n_records))
@@ -218,6 +207,13 @@ class RecordsQuery(_ShiftQuery):
 
     >>> mdp.RecordsQuery(mdp.Box((-1, -1), (1, 1)), n_records=400).shape
     (2, 400)
+
+    Args:
+        domain: public bounds of one record.
+        n_records: public number of records, n.
+        adjacency: ``replace`` by any record, or ``zero_out`` by a null record.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
     """
 
     name = "identity"
@@ -250,6 +246,14 @@ class MeanQuery(_ShiftQuery):
 
     >>> mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=400).l2_sensitivity
     0.005
+
+    Args:
+        domain: public bounds of one record.
+        n_records: public number of records, n; under ``add_or_remove`` a public guess of it, which
+            divides sums.
+        adjacency: ``replace`` by any record, ``zero_out`` by a null record, or ``add_or_remove``.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
     """
 
     name = "mean"
@@ -271,6 +275,14 @@ class SecondMomentQuery(_Query):
     >>> query = mdp.SecondMomentQuery(mdp.Ball(1.0, features=2), 400, adjacency="zero_out")
     >>> query.l2_sensitivity
     0.0025
+
+    Args:
+        domain: public bounds of one record.
+        n_records: public number of records, n; under ``add_or_remove`` a public guess of it, which
+            divides sums.
+        adjacency: ``replace`` by any record, ``zero_out`` by a null record, or ``add_or_remove``.
+        per_person: largest number of records of one person, where neighbours differ in all of
+            these; None where they differ in one record.
     """
 
     name = "covariance"

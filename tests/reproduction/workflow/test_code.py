@@ -106,7 +106,7 @@ BESIDES = {
 }
 
 #: Help, and what finds mechanisms of other packages.
-APART = {"src/matrixdp/docs.py", "workflow/reproduction/cli/__init__.py"}
+APART = {"workflow/reproduction/cli/__init__.py"}
 APART |= {"workflow/reproduction/plugins.py", "workflow/reproduction/terminal.py"}
 
 #: Folders of registries: their files are read as text, to find the one that is then imported.

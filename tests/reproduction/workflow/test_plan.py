@@ -270,7 +270,6 @@ EDITS = {
     "how a command is read": ("verbs.py", coded, jobs_of() | DATA | TABLE2),
     "the library's command line": (f"{LIBRARY}/cli/__init__.py", coded, set()),
     "help on verbs": ("cli/__init__.py", coded, set()),
-    "help on classes": (f"{LIBRARY}/docs.py", coded, set()),
     "what finds mechanisms of packages": ("plugins.py", coded, set()),
     "the version": (
         f"{LIBRARY}/version.py",
