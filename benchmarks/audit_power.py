@@ -28,11 +28,11 @@ from wrong.base import Author, Independent, normal_release, pure_release, standa
 from wrong.cases import CASES
 
 import matrixdp as mdp
-from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise as LibraryNoise
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
 from reproduction.auditing import negative_control
 from reproduction.mechanisms.wishart import calibrated as wishart
 

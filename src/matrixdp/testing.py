@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from matrixdp import checks
-from matrixdp.auditing import public, status
+from matrixdp import checks, status
+from matrixdp.auditing import public
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.privacy.sensitivity import Query
 

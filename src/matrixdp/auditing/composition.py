@@ -19,7 +19,6 @@ import numpy as np
 
 from matrixdp.auditing.audit import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import counts, farthest, random_records, worst
-from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.composed import ComposedMoments
@@ -30,6 +29,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
     second_moments,
 )
+from matrixdp.status import REFUTED
 
 #: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
 #: the former pairs whose releases get far larger noise.

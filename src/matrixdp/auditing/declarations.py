@@ -16,12 +16,12 @@ from matrixdp.auditing.audit import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
 from matrixdp.auditing.exact_curve import PURE
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
-from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.sensitivity import RecordsQuery
+from matrixdp.status import NOT_REFUTED, REFUTED
 
 #: Draws by which a class's noise is measured.
 DRAWS = 400

@@ -8,7 +8,6 @@ from matrixdp import library
 from matrixdp.auditing import draws, evidence
 from matrixdp.auditing.audit import ROUNDING, TIGHT, Audit, Scale, gamma_scale, size_of, trials_of
 from matrixdp.auditing.neighbours import worst
-from matrixdp.auditing.status import REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
@@ -16,6 +15,7 @@ from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
+from matrixdp.status import REFUTED
 
 #: The verdict on Gaussian noise for a claim with delta 0.
 PURE = f"{REFUTED}: Gaussian noise has no pure guarantee"

@@ -17,12 +17,12 @@ from matrixdp.auditing import composition, declarations, real
 from matrixdp.auditing.audit import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import Findings, columns, examine, largest
 from matrixdp.auditing.runs import Runs
-from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
 from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.status import NOT_REFUTED, REFUTED
 
 #: Runs of a real release on each neighbour, which draws from the system and takes long.
 REAL = 300

@@ -29,10 +29,10 @@ from matrixdp.auditing.places import Pair, Places
 from matrixdp.auditing.recorder import Recorder, TooManyDraws
 from matrixdp.auditing.runs import Runs
 from matrixdp.auditing.statistics import Sample, Statistic, statistics
-from matrixdp.auditing.status import NOT_REFUTED, REFUTED
 from matrixdp.checks import Array
 from matrixdp.mechanisms.mechanism import Budget
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.status import NOT_REFUTED, REFUTED
 
 #: Runs that score each pair, and runs that show the size of the noise.
 SCORED, SPREAD = 4, 200

@@ -13,8 +13,8 @@ from typing import Any, NoReturn, get_args
 
 import numpy as np
 
-from matrixdp import checks, library
-from matrixdp.auditing import functions, status
+from matrixdp import checks, library, status
+from matrixdp.auditing import functions
 from matrixdp.auditing.audit import POWER
 from matrixdp.auditing.releases import Limits, judge_release
 from matrixdp.checks import InputError

@@ -27,13 +27,13 @@ from matrixdp.auditing.composition import SHORTFALL
 from matrixdp.auditing.exact_curve import PURE, GaussianAudit
 from matrixdp.auditing.norm import NormAudit
 from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import NormDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
 
 #: Runs of a release of another author on each neighbour, where nothing limits them.
 MOST = 20_000

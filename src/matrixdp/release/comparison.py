@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from matrixdp import checks, library
-from matrixdp.auditing.status import CERTIFIED, DECLARED
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
 from matrixdp.mechanisms.additive import AdditiveMechanism
@@ -21,6 +20,7 @@ from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
+from matrixdp.status import CERTIFIED, DECLARED
 
 if TYPE_CHECKING:
     from matrixdp.release.outputs import Output

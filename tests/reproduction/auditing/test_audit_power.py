@@ -8,7 +8,7 @@ import pytest
 from packages import ROOT
 
 import matrixdp as mdp
-from matrixdp.auditing.status import REFUTED
+from matrixdp.status import REFUTED
 
 
 def load(path):

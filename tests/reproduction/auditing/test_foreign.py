@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from matrixdp.auditing import declarations, releases, status
+from matrixdp import status
+from matrixdp.auditing import declarations, releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.gaussian import Gaussian

@@ -7,11 +7,11 @@ from wrong import sizes
 from wrong.cases import CASES
 
 from matrixdp.auditing import releases
-from matrixdp.auditing.status import CERTIFIED, NOT_REFUTED, REFUTED
-from matrixdp.auditing.status import of as status_of
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.privacy import gaussian_dp
+from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
+from matrixdp.status import of as status_of
 from reproduction.auditing import experiment
 from reproduction.experiments import study
 from reproduction.experiments.study import Settings

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from matrixdp import checks
-from matrixdp.auditing import status
+from matrixdp import checks, status
 from matrixdp.auditing.releases import NO_LIMITS, Limits, judge_release
-from matrixdp.auditing.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from matrixdp.privacy.sensitivity import Query
+from matrixdp.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from reproduction import discovery
 from reproduction.auditing.table import COLUMNS as COLUMNS
 from reproduction.experiments import study

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
-from matrixdp.auditing.status import DECLARED, REFUTED
+from matrixdp.status import DECLARED, REFUTED
 from reproduction import catalogue
 from reproduction.report import audit_status
 from reproduction.report.statistics import exceeds

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp.auditing import status
-from matrixdp.auditing.status import CERTIFIED, DECLARED, NOT_REFUTED, REFUTED
+from matrixdp import status
+from matrixdp.status import CERTIFIED, DECLARED, NOT_REFUTED, REFUTED
 from reproduction.report import statistics
 from reproduction.report.markup import short
 from reproduction.report.sheet import Cell

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from matrixdp.auditing.status import NOT_REFUTED
+from matrixdp.status import NOT_REFUTED
 from reproduction import catalogue
 from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run

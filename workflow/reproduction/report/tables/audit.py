@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from matrixdp.auditing import status
+from matrixdp import status
 from matrixdp.checks import plural
 from reproduction import catalogue
 from reproduction.report import audit_status, markup

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from matrixdp.auditing.status import DECLARED
+from matrixdp.status import DECLARED
 from reproduction import catalogue
 from reproduction.catalogue import SchemeWords
 from reproduction.experiments.readings import DEFAULT

@@ -1,6 +1,6 @@
 import pytest
 
-from matrixdp.auditing import status
+from matrixdp import status
 from matrixdp.checks import InputError
 
 
