@@ -20,6 +20,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.checks import Array, InputError
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
@@ -112,16 +113,20 @@ class Spectrum(Program):
     eigenvalue_std: float
     stream = "Spectrum"
 
+    @LazyProperty
+    def spread(self) -> Step:
+        """The second part: the eigenvalues, if they have a noise of their own."""
+        noise = MatrixNormal((self.query.features, 1), self.eigenvalue_std)
+        # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
+        return Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
+
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy second moments."""
         value = records.value(self.query)
         eigenvalues, vectors = np.linalg.eigh(ask(self.moments, value))
         if self.eigenvalue_std:
             exact = np.asarray(np.linalg.eigvalsh(value)[:, None], dtype=float)
-            noise = MatrixNormal(exact.shape, self.eigenvalue_std)
-            # Eigenvalues move by no more than the matrix (Hoffman & Wielandt).
-            part = Step(noise, self.query.l2_sensitivity / self.eigenvalue_std)
-            eigenvalues = ask(part, exact)[:, 0]
+            eigenvalues = ask(self.spread, exact)[:, 0]
         least = SPREAD * self.query.largest_norm * np.arange(len(vectors)) / len(vectors)
         eigenvalues = np.clip(eigenvalues, least, self.query.largest_norm - least[::-1])
         return np.asarray((vectors * eigenvalues) @ vectors.T)
@@ -171,7 +176,7 @@ class ChosenBySearch(Program):
         the search's epsilon covers no more. Without one, the stop is the last step.
         """
         count, steps = self.query.n_records, self.steps
-        squares = records.value(SquaredNorms(self.query.domain, count))
+        squares = records.value(self._squares)
         noisy = ask(self.trace, squares.mean(axis=-1, keepdims=True))[0, 0]
         noisy = noisy + self.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
         whole, apart = self.expected(np.clip(noisy, 1e-16, 1.0), steps)
@@ -182,17 +187,21 @@ class ChosenBySearch(Program):
         first = int(above.argmax()) if above.any() else len(steps) - 1
         return 2 * first + int(apart[first] < whole[first]), 1.0
 
-    @property
+    @LazyProperty
+    def _squares(self) -> SquaredNorms:
+        return SquaredNorms(self.query.domain, self.query.n_records)
+
+    @LazyProperty
     def _losses(self) -> ClippingLosses:
         return ClippingLosses(self.query.domain, self.query.n_records)
 
-    @property
+    @LazyProperty
     def trace(self) -> Step:
         """The first part: the mean squared norm over the largest one."""
         noise = MatrixNormal((1, 1), self.trace_std)
         return Step(noise, 1 / (self.query.n_records * self.trace_std))
 
-    @property
+    @LazyProperty
     def comparison(self) -> Step:
         """The second part, the search."""
         noise = SearchNoise((len(self.steps) + 1, 1), self.search)
@@ -200,7 +209,7 @@ class ChosenBySearch(Program):
         mu = 2 * float(special.ndtri(special.expit(self.search)))
         return Step(noise, mu, 4 / self.search)
 
-    @property
+    @LazyProperty
     def steps(self) -> Array:
         """Numbers of the candidate radii, from 0."""
         return self._losses.steps
