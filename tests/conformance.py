@@ -384,7 +384,10 @@ def check_deviation(case: Case) -> None:
 
 
 def check_draws(case: Case) -> None:
-    """Each release of a simulation has noise of its own, and one Generator gives the same again."""
+    """Each release of a simulation has noise of its own, and one Generator gives the same again.
+
+    A program that serves many at once makes of the answers to each what it makes of them alone.
+    """
     release, value = case.release, case.value()
     first, again, other = (
         release.simulate(exact, np.random.default_rng(seed), 3)
@@ -393,6 +396,19 @@ def check_draws(case: Case) -> None:
     np.testing.assert_allclose(again, first, rtol=1e-7, atol=1e-9 * np.abs(first).max())
     for one, another in itertools.combinations([*first, *other], 2):
         assert not np.allclose(one, another)
+    if getattr(release, "batches", False):
+        draw, answers = drawing(np.random.default_rng(0), 8), list[Array]()
+
+        def keeping(question: Any, exact: Array) -> Array:
+            # Far more noise, by which releases of few records decide otherwise too.
+            answers.append(exact + 100 * (draw(question, exact) - exact))
+            return answers[-1]
+
+        batch = release.released(release.run(Value(value), keeping))
+        for number, one in enumerate(batch):
+            answer = iter([batched[number] for batched in answers])
+            released = release.released(release.run(Value(value), lambda *_, a=answer: next(a)))
+            np.testing.assert_allclose(one, released, rtol=1e-9)
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:

@@ -17,10 +17,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from matrixdp import library
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
@@ -94,14 +95,21 @@ Question = AdditiveGaussian | Step
 Ask = Callable[[Question, Array], Array]
 
 
-def drawing(generator: np.random.Generator) -> Ask:
-    """Return what answers the questions of a simulated release."""
+def drawing(generator: np.random.Generator, count: int | None = None) -> Ask:
+    """Return what answers the questions of a simulated release.
+
+    With ``count`` it answers those of so many releases at once, (count, m, n). Their values are one
+    (m, n), or one for each.
+    """
 
     def ask(question: Question, value: Array) -> Array:
+        draws = 1 if count is None else count
         if isinstance(question, AdditiveGaussian):
             # Without its check: what a program asks follows from records that were checked.
-            return question._draw(value, generator, 1)[0]
-        return np.asarray(value + question.noise.sample(generator, 1)[0])
+            noisy = question._draw(value, generator, draws)
+        else:
+            noisy = value + question.noise.sample(generator, draws)
+        return np.asarray(noisy[0] if count is None else noisy)
 
     return ask
 
@@ -127,6 +135,10 @@ class Part(NamedTuple):
 class Program(CalibratedMechanism):
     """A calibrated mechanism in several parts."""
 
+    #: Whether ``run`` and ``released`` serve many releases of one value at once, as NumPy
+    #: broadcasts: then answers, and what is made of them, have the releases along their first axis.
+    batches: ClassVar[bool] = False
+
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
         """Return a part: a mean with independent noise of one standard deviation."""
         return AdditiveGaussian.independent(query, std, Budget(self.epsilon, self.delta))
@@ -149,6 +161,9 @@ class Program(CalibratedMechanism):
         return np.stack([self.released(self.run(records, ask)) for records, ask in pairs])
 
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
+        # A subclass may override one method, and take the first answer for that of all releases.
+        if self.batches and library.owns(self):
+            return self.released(self.run(Value(value), drawing(generator, count)))
         return self.simulated(value, [drawing(generator)] * count)
 
 

@@ -19,6 +19,6 @@ def moments_ridge(noise_std: float, features: int) -> float:
     return float(2 * diagonal * np.sqrt(features))
 
 
-def lifted(moments: Array, ridge: float) -> Array:
-    """Return a matrix (m, m) plus the ridge times the identity."""
-    return moments + ridge * np.eye(len(moments))
+def lifted(moments: Array, ridge: float | Array) -> Array:
+    """Return matrices (..., m, m) plus their ridge (...) times the identity."""
+    return moments + np.asarray(ridge)[..., None, None] * np.eye(moments.shape[-1])

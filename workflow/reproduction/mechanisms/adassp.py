@@ -184,6 +184,8 @@ def product_query(query: NormalEquations) -> ProductQuery:
 class Equations(NamedTuple):
     """Noisy normal equations in the unit of the records, and their ridge.
 
+    Of many releases, arrays have these along their first axis.
+
     Attributes:
         smallest: noisy smallest eigenvalue of X X^T / n.
         moments: noisy X X^T / n, (d, d).
@@ -192,13 +194,13 @@ class Equations(NamedTuple):
         ridge: number to add to the diagonal of the moments.
     """
 
-    smallest: float
+    smallest: float | Array
     moments: Array
     products: Array
     smallest_std: float
     moments_std: float
     products_std: float
-    ridge: float
+    ridge: float | Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +226,7 @@ class RidgedEquations(Program):
     needed: float
     output_type = "second_moments"
     stream = "RidgedEquations"
+    batches = True
 
     @cached_property
     def smallest(self) -> AdditiveGaussian:
@@ -249,30 +252,30 @@ class RidgedEquations(Program):
         value, query = records.value(self.query), self.smallest.query
         assert isinstance(query, EigenvalueQuery)
         x, y = np.array(self.query.others), self.query.target
-        block = value[x[:, None], x]
-        smallest = float(ask(self.smallest, query.of(block))[0, 0])
+        block = value[..., x[:, None], x]
+        smallest = ask(self.smallest, query.of(block))[..., 0, 0]
         return Equations(
             smallest=smallest,
             smallest_std=self.eigenvalue_std,
             moments=ask(self.design, block),
             moments_std=self.design.noise_std,
-            products=ask(self.products, value[x, y, None])[:, 0],
+            products=ask(self.products, value[..., x, y, None])[..., 0],
             products_std=self.target_std,
             ridge=self.ridge_for(smallest),
         )
 
-    def ridge_for(self, noisy: float) -> float:
-        """Return the ridge for a noisy smallest eigenvalue."""
-        lower = max(0.0, noisy - self.eigenvalue_std * self.margin)
-        return max(0.0, self.needed - lower)
+    def ridge_for(self, noisy: float | Array) -> float | Array:
+        """Return the ridge for noisy smallest eigenvalues (...)."""
+        lower = np.maximum(0.0, noisy - self.eigenvalue_std * self.margin)
+        return np.maximum(0.0, self.needed - lower)
 
     def released(self, outcome: Equations) -> Array:
-        """Return the equations as second moments of z, (m, m)."""
+        """Return the equations as second moments of z, (..., m, m)."""
         x, y = np.array(self.query.others), self.query.target
-        released = np.zeros(self.query.shape)
-        released[x[:, None], x] = lifted(outcome.moments, outcome.ridge)
-        released[x, y] = released[y, x] = outcome.products
-        released[y, y] = self.query.domain.magnitudes[y] ** 2
+        released = np.zeros((*outcome.moments.shape[:-2], *self.query.shape))
+        released[..., x[:, None], x] = lifted(outcome.moments, outcome.ridge)
+        released[..., x, y] = released[..., y, x] = outcome.products
+        released[..., y, y] = self.query.domain.magnitudes[y] ** 2
         return released
 
 
