@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from packages import ROOT
 
+from reproduction import catalogue
+
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += [
     *sorted((ROOT / "src/matrixdp").glob("*.md")),
@@ -55,7 +57,7 @@ def test_a_dead_link_is_noticed(tmp_path):
 
 @functools.cache
 def rules():
-    """Return the names of all rules: those of experiments' targets follow from the catalogue."""
+    """Return the names of all rules, those that overlays of their own make useful too."""
     words = [sys.executable, "-m", "snakemake", "--list", "--quiet", "all"]
     run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     return {line.split()[0] for line in run.stdout.splitlines() if line}
@@ -74,6 +76,12 @@ def test_commands_name_targets(page):
         elif words and words[0].removeprefix(".venv/bin/") == "snakemake":
             targets = itertools.takewhile(lambda word: word[0] != "-", words[1:])
             assert all("/" in name or name in rules() for name in targets), line
+
+
+def test_experiments_of_the_papers_and_their_tables_are_targets():
+    names = {*catalogue.experiments(), "table1", "table2"}
+    names |= {each.results for each in catalogue.experiments().values()}
+    assert names <= rules()
 
 
 def test_a_rule_that_is_used_anew_runs_where_its_parent_does():

@@ -263,16 +263,14 @@ def tables(*patterns):
     return expand("<folder>/tables/{name}.{ending}", name=names, ending=endings)
 
 
-def training_tables(name):
-    """Return the files of the table of a training, which the configuration must have if asked."""
+def table_of(run):
+    """Return an input: the table of an experiment, which the configuration must have if asked."""
 
     def names(wildcards):
-        if name not in TRAININGS:
-            command = (
-                f"; `{catalogue.experiment(name).command}` does" if name in OVERLAY_RUNS else ""
-            )
-            sys.exit(f"this configuration does not run {name}{command}")
-        return tables(f"imgm_{name}")
+        if run not in RUNS:
+            command = f"; `{catalogue.experiment(run).command}` does" if run in OVERLAY_RUNS else ""
+            sys.exit(f"this configuration does not run {run}{command}")
+        return tables(f"imgm_{run}" if run in TRAININGS else IN_PRINT[run])
 
     return names
 
