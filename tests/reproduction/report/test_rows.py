@@ -125,6 +125,22 @@ def test_a_row_has_what_each_file_says_of_it(joined):
     assert np.isnan(table.loc[("imgm", 3.0), "shared_mean"])
 
 
+def test_a_row_says_what_its_noise_gives_without_data(joined):
+    private = {"epsilon_delivered": 1.0}
+    parts = [
+        trials("zero", around(0.5, 0.01), epsilon="", delta=np.nan),
+        trials("laplace", around(0.2, 0.01), **private),
+        trials("laplace", around(0.4, 0.02), **private, phase="control"),
+        trials("imgm", around(0.3, 0.01), **private),
+    ]
+    table = joined(*parts)
+    laplace = table.loc[("laplace", 1.0)]
+    assert (laplace["mean"], laplace["n_trials"]) == (pytest.approx(0.2), 100)
+    assert (laplace["zeros_mean"], laplace["zeros_ci95"]) == pytest.approx((0.4, 0.02))
+    assert np.isnan(table.loc[("imgm", 1.0), "zeros_mean"])
+    assert joined(*parts, with_trials=False)["zeros_mean"].isna().all()
+
+
 def contradictions(table, compared):
     """Return how many decided pairs have means in the other order, and how many are decided."""
     means = table.reset_index()[[*comparisons.ROW, "mean", "shared_mean", "baseline", "reading"]]
@@ -179,12 +195,12 @@ def test_kept_rows_have_no_order_that_contradicts_a_decided_pair(path):
 
 @pytest.mark.parametrize("path", sorted((KEPT / "rows").glob("*.csv")), ids=lambda path: path.stem)
 def test_kept_rows_are_those_of_the_kept_files(path):
-    """Means on shared trials apart, which need the trials."""
+    """Means on shared trials and on zeros apart, which need the trials."""
     run = inputs.Run(inputs.files_of_folder(KEPT))
-    shared = ["shared_mean", "shared_ci95"]
+    shared, zeros = ["shared_mean", "shared_ci95"], ["zeros_mean", "zeros_ci95"]
     kept, now = rows.read(path), rows.table(path.stem, run, epsilon=run.table_epsilon)
     same = functools.partial(pd.testing.assert_frame_equal, check_dtype=False)
-    same(kept.drop(columns=shared), now.drop(columns=shared))
+    same(kept.drop(columns=shared + zeros), now.drop(columns=shared + zeros))
     alone = now["shared_mean"].notna()
     same(kept.loc[alone, shared], now.loc[alone, shared])
 

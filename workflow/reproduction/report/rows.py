@@ -6,7 +6,7 @@ What several files say of a row is joined here and nowhere else. A reader select
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,20 @@ from reproduction.report import (
     statistics,
     summary,
 )
+from reproduction.trials import CONTROL
 
 #: Columns beside those of a summary; :func:`table` explains them.
 JOINED = (
     *("shown", "baseline", "against_baseline", *audit_status.COLUMNS, "advisable", "also"),
-    *("repeats", "shared_mean", "shared_ci95", "printed", "printed_ci95"),
+    *("repeats", "shared_mean", "shared_ci95", "zeros_mean", "zeros_ci95"),
+    *("printed", "printed_ci95"),
     *("noise_factor", "noise_factor_low", "noise_factor_high"),
 )
 COLUMNS = (*summary.COLUMNS, *JOINED)
 
 #: Types of columns; all others are text.
 _TYPES = summary.TYPES | dict.fromkeys(("shown", "repeats"), bool)
-_TYPES |= dict.fromkeys(("epsilon", "epsilon_least", *JOINED[-7:]), float)
+_TYPES |= dict.fromkeys(("epsilon", "epsilon_least", *JOINED[-9:]), float)
 
 
 def table(
@@ -41,7 +43,7 @@ def table(
     run: Mapping[str, Any],
     *,
     epsilon: float,
-    trials: Iterable[str | os.PathLike] = (),
+    trials: Sequence[str | os.PathLike] = (),
     same_as: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Return the rows of a summary, in its order, with what else is known of each (``COLUMNS``).
@@ -58,6 +60,8 @@ def table(
       the row, too (:func:`reproduction.report.comparisons.mark_equal_distributions`)
     - ``shared_mean`` and ``shared_ci95``: mean and half its interval as they would be over all
       trials of the baseline (:func:`reproduction.report.contrasts.shared_mean`); NaN without trials
+    - ``zeros_mean`` and ``zeros_ci95``: mean and half its interval of the same noise on records of
+      zeros, judged on the records: what of a result is there without data; NaN without such trials
     - ``printed`` and ``printed_ci95``: what the paper prints of a shown row, without its power of
       ten, and ``noise_factor``: the noise that this would need, as a multiple of ours, with the
       multiples at the ends of the printed interval
@@ -68,7 +72,7 @@ def table(
             data, printed values and the noise that these need, by the names of
             :mod:`reproduction.report.inputs`.
         epsilon: the claimed one at which that noise was searched.
-        trials: trial files behind the summary, which only means on shared trials need.
+        trials: trial files behind the summary, which only means on shared trials and on zeros need.
         same_as: by scheme that is not run the one whose rows it has.
     """
     results, compared = run[f"summary/{experiment}"], run[f"comparisons/{experiment}"]
@@ -88,6 +92,7 @@ def table(
     rows = rows.assign(against_baseline=verdicts.where(rows["reading"].eq(reading), ""))
     rows = comparisons.mark_equal_distributions(rows, compared)
     rows = rows.join(_shared(results, rows["baseline"], reading, trials, same_as))
+    rows = rows.join(_on_zeros(results, trials))
     rows = _printed(rows, run.get(f"published/{catalogue.experiment(experiment).results}"))
     return _searched(rows, run.get(f"implied_noise/{experiment}"), epsilon)[[*COLUMNS]]
 
@@ -96,7 +101,7 @@ def _shared(
     results: pd.DataFrame,
     baseline: pd.Series,
     reading: str,
-    trials: Iterable[str | os.PathLike],
+    trials: Sequence[str | os.PathLike],
     same_as: Mapping[str, str] | None,
 ) -> pd.DataFrame:
     """Return ``shared_mean`` and ``shared_ci95``, those of fewer trials of the one reading."""
@@ -107,8 +112,8 @@ def _shared(
     means = results[["mean", "ci95"]].where(same)
     fewer = results[results["n_trials"].gt(0) & results["n_trials"].lt(count)]
     fewer = fewer[fewer["reading"].eq(reading)]
-    if len(fewer) and (paths := [*trials]):
-        report = comparisons.report_trials(paths, reading, same_as)
+    if len(fewer) and trials:
+        report = comparisons.report_trials(trials, reading, same_as)
         values = contrasts.frame(report, comparisons.ROW)
         level = values.loc[(baseline[fewer.index[0]], "", "", "")].to_numpy()
         drawn = values.loc[pd.MultiIndex.from_frame(fewer[comparisons.ROW])].to_numpy()
@@ -117,6 +122,19 @@ def _shared(
         half = statistics.half_width(mean.error * np.sqrt(size), size)
         means.loc[fewer.index] = np.column_stack([mean.value, half])
     return means.set_axis(["shared_mean", "shared_ci95"], axis=1)
+
+
+def _on_zeros(results: pd.DataFrame, trials: Sequence[str | os.PathLike]) -> pd.DataFrame:
+    """Return ``zeros_mean`` and ``zeros_ci95`` of the rows that have trials on records of zeros."""
+    keys, columns = [*comparisons.ROW, "reading"], ["zeros_mean", "zeros_ci95"]
+    parts = [summary.read_trials(path, (*keys, "phase", "trial", "value")) for path in trials]
+    if not parts:
+        return pd.DataFrame(columns=columns, index=results.index, dtype=float)
+    rows = pd.concat([part[part["phase"].eq(CONTROL)] for part in parts])
+    drawn = rows.groupby(keys)["value"].agg(["mean", "std", "count"])
+    means = drawn.reindex(pd.MultiIndex.from_frame(results[keys])).set_index(results.index)
+    half = statistics.half_width(means["std"], means["count"])
+    return pd.concat([means["mean"], half], axis=1, keys=columns)
 
 
 def _printed(rows: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:

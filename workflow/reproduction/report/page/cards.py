@@ -40,7 +40,8 @@ class CardMark:
 
     ``role`` is ``ours``, ``best`` for the best private mechanism by the advice, or ``baseline`` for
     a random guess where another baseline is better. ``condition`` is the theorem that composes
-    the releases, where the paper leaves open which one does.
+    the releases, where the paper leaves open which one does. ``zeros`` is what the same noise gives
+    on records of zeros, if that was run.
     """
 
     label: str
@@ -49,6 +50,13 @@ class CardMark:
     stands: str = ""
     role: str = "ours"
     condition: str = ""
+    zeros: Dot | None = None
+
+    @property
+    def way(self) -> str:
+        """How far the mechanism goes to no privacy, and how far on records of zeros."""
+        zeros = f", {self.zeros.text} with every record zero" if self.zeros else ""
+        return f"{self.ours.text} of the way{zeros}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,8 @@ def cards(run: PageRun) -> list[Card]:
     advice, deck = run.advice(), []
     for name, rows in run.results.items():
         about = catalogue.experiment(name)
-        means = _means(rows, run)
+        means = _means(on_shared_trials(rows), run)
+        zeros = _means(rows, run, "zeros_mean")
         baseline = rows["baseline"].max()
         conditions = {
             mechanism: words
@@ -108,7 +117,10 @@ def cards(run: PageRun) -> list[Card]:
         names = [*([catalogue.RANDOM] if published else []), *mechanisms, standard]
         remarks = {row["mechanism"]: audit_status.text(row) for row in rows.to_dict("records")}
         kinds = {catalogue.RANDOM: "baseline", best: "best"}
-        places = {key: dot((mean - zero) / (nonprivate - zero)) for key, mean in means.items()}
+        places, on_zeros = (
+            {key: dot((mean - zero) / (nonprivate - zero)) for key, mean in values.items()}
+            for values in (means, zeros)
+        )
         # The paper's random guess lies at ours, by the scale.
         theirs = {
             key: dot((value - zero) / (nonprivate - zero))
@@ -123,14 +135,13 @@ def cards(run: PageRun) -> list[Card]:
                 stands=stands.get(mechanism, ""),
                 role=kinds.get(mechanism, "ours"),
                 condition=conditions.get(mechanism, ""),
+                zeros=on_zeros.get(mechanism),
             )
             for mechanism in dict.fromkeys(names)
             if mechanism in means and mechanism != baseline
         ]
         better = [
-            f"{mark.label} ({mark.ours.text} of the way)"
-            for mark in marks
-            if mark.stands == comparisons.BETTER
+            f"{mark.label} ({mark.way})" for mark in marks if mark.stands == comparisons.BETTER
         ]
         place = summary.place_of_default(run[f"rows/{name}"], run.table_epsilon)
         label = catalogue.label(baseline)
@@ -165,9 +176,8 @@ def paper_values(
     }
 
 
-def _means(table: pd.DataFrame, run: PageRun) -> dict[str, float]:
+def _means(table: pd.DataFrame, run: PageRun, column: str = "mean") -> dict[str, float]:
     """Return the means of the baselines and of those at the tables' epsilon."""
     rows = table[run.at_epsilon(table) | table["mechanism"].isin(catalogue.BASELINES)]
-    rows = on_shared_trials(rows)
-    means = dict(zip(rows["mechanism"], rows["mean"], strict=True))
+    means = dict(zip(rows["mechanism"], rows[column], strict=True))
     return {name: mean for name, mean in means.items() if math.isfinite(mean)}
