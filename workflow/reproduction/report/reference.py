@@ -11,7 +11,7 @@ MVG row of IMDB moves by at most 2 of 25,000 test records in a trial, and its me
 mean of a row of a training must lie within its 95 % interval, and other numbers of such rows are
 not compared, but for what formulas give (``CLOSED``).
 
-Rows, tables and figures follow from what is compared, and
+Tables and figures follow from what is compared, and
 :func:`reproduction.report.figures.redraw` compares drawings.
 """
 
@@ -61,7 +61,7 @@ _OF_MNIST = (
 _CLAIMS = ("claims.csv", "tables/claims.csv", "tables/claims_comparisons.csv")
 
 #: Files that are compared.
-COMPARED = ("summary/*.csv", "comparisons/*.csv", "audit/*.csv", "claims.csv")
+COMPARED = ("summary/*.csv", "comparisons/*.csv", "rows/*.csv", "audit/*.csv", "claims.csv")
 #: Columns that no processor changes by more than rounding.
 CLOSED = {*summary.KEYS, "delta", "epsilon_delivered", "mu", "noise_std", "n_trials"}
 #: Columns of numbers that move by ``ROUNDING`` at most.
