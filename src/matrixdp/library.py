@@ -1,7 +1,7 @@
-"""Whether an object behaves as the library's own class, or as another author's.
+"""The registry of the library's own classes, whose recomputation is trusted.
 
-What an audit certifies rests on code of the library alone. A class of another author may declare
-anything of itself, so that its methods are tested where those of the library are proven.
+A class counts by what it is, exactly: no subclass of it does. What another class states is
+declared. Hostile Python in one's own process is no threat model, see SECURITY.md.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ MODULES = {
     "matrixdp.mechanisms.mechanism",
     "matrixdp.mechanisms.centred",
     "matrixdp.mechanisms.clipped",
+    "matrixdp.mechanisms.composed",
     "matrixdp.mechanisms.directional",
     "matrixdp.mechanisms.gaussian",
     "matrixdp.mechanisms.laplace",
@@ -40,16 +41,10 @@ MODULES = {
 AUDITS: dict[str, str] = {}
 
 #: Numbers of Python and of numpy, none of another author's class.
-_NUMBER_TYPES = (
+_NUMBERS = {
     *(bool, int, float, np.bool_, np.float16, np.float32, np.float64, np.longdouble),
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
-)
-
-# What a metaclass cannot change: a class of another author may answer otherwise to ``cls.__mro__``
-# or ``cls == other``.
-_MRO, _MODULE, _NAME = (
-    type.__dict__[name].__get__ for name in ("__mro__", "__module__", "__qualname__")
-)
+}
 
 
 class LazyProperty(cached_property[T]):
@@ -71,53 +66,42 @@ class LazyProperty(cached_property[T]):
         return values[name] if name in values else values.setdefault(name, self.func(instance))
 
 
+def registered(cls: type) -> bool:
+    """Return whether a class is one of the library: a module of it has this class by its name."""
+    module = sys.modules.get(cls.__module__) if cls.__module__ in MODULES else None
+    return getattr(module, cls.__qualname__, None) is cls
+
+
 def owns(thing: object) -> bool:
     """Return whether all methods of an object are those of a class of the library.
 
-    Its class is one of ``MODULES``, not a subclass: Python lets another author's class change what
-    it shows of itself, and at any time. An attribute of the instance would hide a method of its
-    class, so that it may have none but the class's fields and lazy properties.
+    An attribute of the instance would hide a method of its class, so that it may have none but the
+    class's fields and lazy properties.
     """
-    cls = type(thing)
-    if not _defined(cls):
+    cls, attributes = type(thing), getattr(thing, "__dict__", None)
+    if attributes is None or not registered(cls):
         return False
-    attributes = getattr(thing, "__dict__", None)
-    return type(attributes) is dict and all(
-        type(name) is str and _stores(cls, name) for name in attributes
+    fields = getattr(cls, "__dataclass_fields__", ())
+    return all(
+        name in fields or isinstance(getattr(cls, name, None), cached_property)
+        for name in attributes
     )
 
 
 def plain(thing: object) -> bool:
     """Return whether an object is the library's own, and everything that it holds.
 
-    It holds numbers, words, arrays of numbers and sequences of these, and other such objects. A
-    subclass of a number, of a list or of an array may change what it is from call to call.
+    It holds numbers, words, arrays of numbers and sequences of these, and other such objects.
     """
     cls = type(thing)
-    if thing is None or cls is str or any(cls is number for number in _NUMBER_TYPES):
+    if thing is None or cls is str or cls in _NUMBERS:
         return True
     if isinstance(thing, np.ndarray) and cls is np.ndarray:
         return thing.dtype.kind in "biuf"
-    if cls is tuple or cls is list or cls is frozenset:
+    if isinstance(thing, tuple | list | frozenset) and cls in (tuple, list, frozenset):
         # Mostly of floats, which are many.
-        entries: Iterable[object] = thing  # type: ignore[assignment]
-        return all(type(one) is float for one in entries) or all(map(plain, entries))
+        return all(type(one) is float for one in thing) or all(map(plain, thing))
     return owns(thing) and all(map(plain, vars(thing).values()))
-
-
-def _stores(cls: type, name: str) -> bool:
-    """Return whether instances of a class of the library have this attribute of their own."""
-    if name in getattr(cls, "__dataclass_fields__", ()):
-        return True
-    return any(isinstance(vars(base).get(name), cached_property) for base in cls.__mro__)
-
-
-def _defined(cls: type) -> bool:
-    """Return whether a module of the library has this class under its name."""
-    module, name = _MODULE(cls), _NAME(cls)
-    if type(module) is not str or type(name) is not str or module not in MODULES:
-        return False
-    return vars(sys.modules[module]).get(name) is cls if module in sys.modules else False
 
 
 def adopt(modules: Iterable[str], audits: Mapping[str, str]) -> None:
@@ -133,6 +117,6 @@ def adopt(modules: Iterable[str], audits: Mapping[str, str]) -> None:
 
 def audit_of(thing: object) -> str:
     """Return the audit of an object's class, or of an adopted one that it builds on, or nothing."""
-    kinds = (cls for cls in _MRO(type(thing)) if _defined(cls))
-    names = (f"{_MODULE(cls)}:{_NAME(cls)}" for cls in kinds)
+    kinds = (cls for cls in type(thing).__mro__ if registered(cls))
+    names = (f"{cls.__module__}:{cls.__qualname__}" for cls in kinds)
     return next((AUDITS[name] for name in names if name in AUDITS), "")

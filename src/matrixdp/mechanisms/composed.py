@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from matrixdp import library
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
 from matrixdp.library import LazyProperty
@@ -224,8 +225,8 @@ class ComposedMoments:
 
     @property
     def of_library(self) -> bool:
-        """Whether its program is, see :attr:`CalibratedMechanism.of_library`."""
-        return self.program.of_library
+        """Whether it and its program are, see :attr:`CalibratedMechanism.of_library`."""
+        return library.owns(self) and library.plain(self.query) and self.program.of_library
 
     @property
     def radii(self) -> tuple[AdditiveGaussian, ...]:

@@ -44,7 +44,7 @@ def check_promise(
         ("delta", release.delta, delta),
     ):
         # A subclass of float may compare as it likes.
-        if not any(type(promise) is number_type for number_type in (int, float, np.float64)):
+        if type(promise) not in (int, float, np.float64):
             raise BrokenPromise(
                 f"{name} promises {word} as a {type(promise).__name__}; give it as a float"
             )

@@ -89,14 +89,26 @@ def test_an_account_notes_it(tmp_path):
     assert len(account.releases) == 2
 
 
-def test_what_has_several_parts_is_as_its_program():
+def test_what_has_several_parts_is_as_its_class_and_its_program():
     (option,) = candidates(
         harness.fit("second_moments", mdp.Box((0, 0), (1, 9)), 5000, **BUDGET, mechanism="clipped")
     )
-    assert "guarantee" not in ledger.entry(option.release)
-    foreign = replace(option.release, program=replace(option.release.program, author="Weak"))
-    assert ledger.entry(foreign)["guarantee"].startswith(MARK)
-    assert replace(option, release=foreign).status == "declared"
+    release = option.release
+    assert "guarantee" not in ledger.entry(release)
+
+    class Silent(type(release)):
+        def run(self, rows, answer=None):
+            return super().run(rows, lambda question, value: value)
+
+    silent = replace(release)
+    object.__setattr__(silent, "run", lambda rows: None)
+    for foreign in (
+        replace(release, program=replace(release.program, author="Weak")),
+        Silent(release.query, release.epsilon, release.delta, release.program),
+        silent,
+    ):
+        assert ledger.entry(foreign)["guarantee"].startswith(MARK)
+        assert replace(option, release=foreign).status == "declared"
 
 
 @dataclass(frozen=True)
