@@ -13,7 +13,7 @@ from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
-from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
+from matrixdp.mechanisms.clipped import PrivatelyClippedMoments, shells
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.parts import parts_mu
 from matrixdp.privacy.sensitivity import (
@@ -27,7 +27,7 @@ from matrixdp.privacy.sensitivity import (
 AuditOf = Callable[[CalibratedMechanism, np.random.Generator], Audit]
 
 #: Classes of composed releases.
-COMPOSED = ChosenByHistogram, CentredMoments
+COMPOSED = PrivatelyClippedMoments, CentredMoments
 
 
 def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: AuditOf) -> Audit:
@@ -40,12 +40,12 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
         )
         moved = farthest(mean_query(moments).mean_of_terms).size
         return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
-    assert isinstance(release, ChosenByHistogram)
+    assert isinstance(release, PrivatelyClippedMoments)
     return chosen(release, stream, audit_of, proven)
 
 
 def chosen(
-    release: ChosenByHistogram,
+    release: PrivatelyClippedMoments,
     stream: np.random.Generator,
     audit_of: AuditOf,
     proven: list[float],
@@ -90,6 +90,6 @@ def proven_mus(release: CalibratedMechanism) -> list[float]:
     return [proofs.UNPROVEN]
 
 
-def _adjacency(release: CentredMoments | ChosenByHistogram) -> str:
+def _adjacency(release: CentredMoments | PrivatelyClippedMoments) -> str:
     """Return the neighbours of a release, whose query of records hides a private number."""
     return ADD_OR_REMOVE if release.private_count else release.query.adjacency

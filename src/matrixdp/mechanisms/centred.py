@@ -18,8 +18,8 @@ from matrixdp.checks import Array
 from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import (
-    ChosenByHistogram,
     PrivatelyClipped,
+    PrivatelyClippedMoments,
     Selection,
     clipped,
     records_of,
@@ -78,7 +78,7 @@ class CentredMoments(Program):
     """
 
     centre_std: float
-    about: AdditiveGaussian | ChosenByHistogram
+    about: AdditiveGaussian | PrivatelyClippedMoments
     output_type = "second_moments"
 
     @property
@@ -158,7 +158,7 @@ class Centred(Mechanism):
         about_mean = SecondMomentQuery(
             widest, query.n_records, adjacency, per_person=query.per_person
         )
-        about: AdditiveGaussian | ChosenByHistogram
+        about: AdditiveGaussian | PrivatelyClippedMoments
         if self.squared_radius_fraction is None:
             about = PrivatelyClipped().spending(about_mean, part_mu, budget)
         else:

@@ -100,7 +100,7 @@ class Selection(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ChosenByHistogram(Program):
+class PrivatelyClippedMoments(Program):
     """Second moments of records clipped to a radius that each release first chooses privately.
 
     The radius follows from a histogram of squared norms, with noise of ``count_std`` on each count.
@@ -214,17 +214,17 @@ class PrivatelyClipped(Mechanism):
     queries = frozenset({SecondMomentQuery})
     sensitivity_only = True
 
-    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> ChosenByHistogram:
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> PrivatelyClippedMoments:
         """Return the (epsilon, delta)-DP release."""
         budget = self._budget(query, epsilon, delta)
         return self.spending(query, gaussian_dp.mu(*budget), budget)
 
-    def spending(self, query: Query, mu: float, budget: Budget) -> ChosenByHistogram:
+    def spending(self, query: Query, mu: float, budget: Budget) -> PrivatelyClippedMoments:
         """Return the release that spends ``mu``."""
         rest = float(np.sqrt(1 - self.budget_fraction) * mu)
         balls = (clipped(query, 2.0**-j) for j in range(self.radii))
         candidates = (orthogonal_ensemble(ball, rest, budget) for ball in balls)
-        return ChosenByHistogram.from_mu(
+        return PrivatelyClippedMoments.from_mu(
             mu,
             budget,
             query=records_of(query),

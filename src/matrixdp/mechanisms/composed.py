@@ -30,7 +30,7 @@ from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
 from matrixdp.mechanisms.clipped import (
-    ChosenByHistogram,
+    PrivatelyClippedMoments,
     ShellQuery,
     records_of,
 )
@@ -127,7 +127,7 @@ class ComposedMoments:
     query: SecondMomentQuery
     epsilon: float
     delta: float
-    program: CentredMoments | ChosenByHistogram
+    program: CentredMoments | PrivatelyClippedMoments
 
     def __post_init__(self) -> None:
         chooser(self.program)
@@ -343,10 +343,10 @@ class ComposedMoments:
         return composed
 
 
-def chooser(program: CalibratedMechanism) -> ChosenByHistogram:
+def chooser(program: CalibratedMechanism) -> PrivatelyClippedMoments:
     """Return what chooses a private radius; InputError: nothing of the program does."""
     inner = program.about if isinstance(program, CentredMoments) else program
-    if not isinstance(inner, ChosenByHistogram):
+    if not isinstance(inner, PrivatelyClippedMoments):
         raise InputError(
             f"{type(inner).__name__} does not release second moments at a private radius; take "
             "Centred() or PrivatelyClipped()"

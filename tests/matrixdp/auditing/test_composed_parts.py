@@ -12,8 +12,8 @@ from matrixdp.auditing import composition, real
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import (
-    ChosenByHistogram,
     PrivatelyClipped,
+    PrivatelyClippedMoments,
     shells,
 )
 from matrixdp.mechanisms.composed import ComposedMoments, chooser
@@ -192,7 +192,7 @@ def test_what_is_calibrated_has_its_guarantee(kind, epsilon, delta):
     assert spent <= statement.delta == delta
 
 
-class CountsTwice(ChosenByHistogram):
+class CountsTwice(PrivatelyClippedMoments):
     """A mean of two noisy histograms has less noise than is declared."""
 
     def choose(self, records, ask):
@@ -200,19 +200,19 @@ class CountsTwice(ChosenByHistogram):
         return super().choose(records, ask)
 
 
-class AsksTwice(ChosenByHistogram):
+class AsksTwice(PrivatelyClippedMoments):
     def run(self, records, ask):
         super().run(records, ask)
         return super().run(records, ask)
 
 
-class AsksInReverse(ChosenByHistogram):
+class AsksInReverse(PrivatelyClippedMoments):
     def run(self, records, ask):
         ask(self.candidates[0], records.value(self.candidates[0].query))
         return super().run(records, ask)
 
 
-class AsksForItsOwn(ChosenByHistogram):
+class AsksForItsOwn(PrivatelyClippedMoments):
     """The same noise, of an object that is not declared."""
 
     def run(self, records, ask):

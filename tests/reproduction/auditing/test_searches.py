@@ -29,7 +29,7 @@ from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.auditing.releases import audit_of
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import CentredMoments, mean_query
-from matrixdp.mechanisms.clipped import ChosenByHistogram, shells
+from matrixdp.mechanisms.clipped import PrivatelyClippedMoments, shells
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
@@ -271,7 +271,7 @@ def _apart(release, query, stream, known):
         return np.linalg.norm(
             [eigenvalue / release.eigenvalue_std, moments, products / release.target_std]
         )
-    if isinstance(release, ChosenByHistogram):
+    if isinstance(release, PrivatelyClippedMoments):
         counted = counts_apart(release, query) / release.count_std
         # All but the largest radius are those of balls, which differ in their unit alone.
         parts = [release.release_at(number) for number in range(len(release.candidates))]

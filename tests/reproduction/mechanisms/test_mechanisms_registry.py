@@ -74,7 +74,7 @@ def test_a_mechanism_is_found_by_its_name_alone():
 STREAMS = {
     *("ColumnL2Exponential", "ColumnLinfExponential", "FrobeniusExponential", "GeneralizedGamma"),
     *("MatrixNormal", "NonPrivateRankOne", "NonPrivateWishart", "SymmetricGeneralizedGamma"),
-    *("AlongPrivateDirections", "CentredMoments", "ChosenByHistogram", "ChosenBySearch"),
+    *("AlongPrivateDirections", "CentredMoments", "PrivatelyClippedMoments", "ChosenBySearch"),
     *("PrincipalDirection", "RidgedByHistogram", "RidgedEquations", "Sketch", "Spectrum"),
     *("SearchNoise", "SymmetricNormal", "Laplace", "SymmetricLaplace", "SymmetrisedNormal"),
 }
@@ -118,7 +118,7 @@ RECORDS, MOMENTS = RecordsQuery(Box.cube(2, -1, 1), 20), SecondMomentQuery(Box.c
         (Laplace(), MOMENTS, "SymmetricLaplace"),
         (AllocatedGaussian(), MOMENTS, "SymmetrisedNormal"),
         (MVG(), RECORDS, "MatrixNormal"),
-        (PrivatelyClipped(), MOMENTS, "ChosenByHistogram"),
+        (PrivatelyClipped(), MOMENTS, "PrivatelyClippedMoments"),
         (PPCA(), MOMENTS, "PrincipalDirection"),
     ],
 )

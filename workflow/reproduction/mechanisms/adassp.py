@@ -29,8 +29,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import (
-    ChosenByHistogram,
     PrivatelyClipped,
+    PrivatelyClippedMoments,
     Selection,
     records_of,
 )
@@ -325,7 +325,7 @@ class AdaSSP(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RidgedByHistogram(ChosenByHistogram):
+class RidgedByHistogram(PrivatelyClippedMoments):
     """The normal equations at a private radius, chosen by the ridge of the equations.
 
     ``equations`` are releases by radius, the largest first; ``candidates`` are their second moments

@@ -11,7 +11,7 @@ from wrong.base import Case, alternating, event, projection, unlike
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.centred import Centred, CentredMoments
-from matrixdp.mechanisms.clipped import ChosenByHistogram, PrivatelyClipped, Selection, shells
+from matrixdp.mechanisms.clipped import PrivatelyClipped, PrivatelyClippedMoments, Selection, shells
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Ask, Records
 from matrixdp.noise.value import Noise
@@ -90,7 +90,7 @@ class ExactSquare(CentredMoments):
         return outcome._replace(centre=centre, ridge=0.0)
 
 
-class HalfNoise(ChosenByHistogram):
+class HalfNoise(PrivatelyClippedMoments):
     """Moments at every radius get half of their noise."""
 
     def release_at(self, number: int) -> CalibratedMechanism:
@@ -119,13 +119,13 @@ def along_ones(release: CalibratedMechanism) -> tuple[Array, Array]:
     return data, other
 
 
-def number_of(release: ChosenByHistogram, data: Array) -> int:
+def number_of(release: PrivatelyClippedMoments, data: Array) -> int:
     """Return the number of the radius that the exact histogram selects."""
     counts = shells(data, release.query.domain.radius, len(release.candidates))
     return int(release.best(counts))
 
 
-def at_the_switch(release: ChosenByHistogram) -> tuple[Array, Array]:
+def at_the_switch(release: PrivatelyClippedMoments) -> tuple[Array, Array]:
     """Return neighbours whose exact histograms select different radii."""
     for count in range(1, release.query.n_records):
         data = np.full(release.query.shape, 0.05)
@@ -137,7 +137,7 @@ def at_the_switch(release: ChosenByHistogram) -> tuple[Array, Array]:
     raise ValueError("no neighbours select different radii")
 
 
-def by_noise(release: ChosenByHistogram, case: Case) -> float:
+def by_noise(release: PrivatelyClippedMoments, case: Case) -> float:
     """Bound epsilon by the size of the noise, which shows the radius that was chosen."""
     numbers = [number_of(release, side) for side in at_the_switch(release)]
     stds = [release.candidates[number].noise.size[0, 1] for number in numbers]
@@ -205,7 +205,7 @@ CASES = (
     Case(
         "clipped: exact shells",
         "moments",
-        sides(PrivatelyClipped(), exact(ChosenByHistogram, "lengths", "choose")),
+        sides(PrivatelyClipped(), exact(PrivatelyClippedMoments, "lengths", "choose")),
         by_noise,
         # Replays show that a part has another noise, and not that it has less.
         refutable=False,
