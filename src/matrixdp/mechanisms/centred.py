@@ -166,7 +166,7 @@ class Centred(Mechanism):
                 clipped(about_mean, self.squared_radius_fraction), part_mu, budget
             )
         per_record = replace(records_of(mean_query(query)), per_person=None)
-        std = per_record.l2_sensitivity / query.people / part_mu
+        std = per_record.l2_sensitivity / query.effective_records / part_mu
         records = records_of(query)
         return CentredMoments.from_mu(mu, budget, query=records, centre_std=std, about=about)
 

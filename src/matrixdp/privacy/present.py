@@ -78,7 +78,7 @@ class PresentMeanQuery(MeanQuery):
     def l1_sensitivity(self) -> float:
         """L1 sensitivity, see the docstring of the class."""
         least = 2.0 if self.adjacency == "replace" else 0.0
-        return self.columns * max(least, 1 + self.weight) / self.people
+        return self.columns * max(least, 1 + self.weight) / self.effective_records
 
     @property
     def l2_sensitivity(self) -> float:
@@ -97,7 +97,7 @@ class PresentMeanQuery(MeanQuery):
         squares = 1 / t + self.weight**2 / u
         if self.adjacency == "replace":
             squares = np.maximum(squares, 4 / t)
-        return Mu(float(np.sqrt(squares.sum())) / self.people, True)
+        return Mu(float(np.sqrt(squares.sum())) / self.effective_records, True)
 
     def terms(self, rows: Array) -> Array:
         """Return what records (k, m) in half ranges add, (k, 2m); NaN is a missing value."""

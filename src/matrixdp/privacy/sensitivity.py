@@ -108,7 +108,7 @@ class _Query:
         return self.per_person or 1
 
     @property
-    def people(self) -> float:
+    def effective_records(self) -> float:
         """n over the size of a group, which divides the change of a sum by one record."""
         return self.n_records / self.group
 
@@ -136,7 +136,7 @@ class _ShiftQuery(_Query):
     @property
     def _shared(self) -> float:
         """Divisor of one record's largest change that gives the group's change in l2."""
-        return self.people if self.is_mean else float(1 / np.sqrt(self.group))
+        return self.effective_records if self.is_mean else float(1 / np.sqrt(self.group))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -314,7 +314,7 @@ class SecondMomentQuery(_Query):
         """
         if isinstance(self.domain, Ball):
             return self.features * self.l2_sensitivity
-        return float(self.domain.magnitudes.sum() ** 2) / self.people
+        return float(self.domain.magnitudes.sum() ** 2) / self.effective_records
 
     @property
     def triangle_l1_sensitivity(self) -> float:
@@ -326,7 +326,7 @@ class SecondMomentQuery(_Query):
         if isinstance(self.domain, Ball):
             two_sided = self.adjacency == "replace" and not self._one_sided
             diagonal = (2 if two_sided else 1) * self.largest_norm
-        return (self.l1_sensitivity + diagonal / self.people) / 2
+        return (self.l1_sensitivity + diagonal / self.effective_records) / 2
 
     @property
     def l2_sensitivity(self) -> float:
@@ -360,8 +360,8 @@ class SecondMomentQuery(_Query):
             square = (total + (squares**2).sum()) / 2
         else:
             is_cube = self.domain.symmetric and not np.ptp(self.domain.magnitudes)
-            square = (self.l2_sensitivity * self.people) ** 2 / 2 if is_cube else total
-        return float(np.sqrt(square)) / self.people
+            square = (self.l2_sensitivity * self.effective_records) ** 2 / 2 if is_cube else total
+        return float(np.sqrt(square)) / self.effective_records
 
     @property
     def triangle_l2_exact(self) -> bool:
@@ -394,17 +394,22 @@ class SecondMomentQuery(_Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             largest = np.sort(precisions)[-2 if self.adjacency == "replace" else -1 :]
-            return Mu(float(np.linalg.norm(largest)) * self.largest_norm / self.people, True)
+            return Mu(
+                float(np.linalg.norm(largest)) * self.largest_norm / self.effective_records, True
+            )
         form, exact = largest_form(precisions, directions, self.sides)
         if self.adjacency != "replace":
-            return Mu(form / self.people, exact and (directions is None or self.domain.symmetric))
+            return Mu(
+                form / self.effective_records,
+                exact and (directions is None or self.domain.symmetric),
+            )
         # One feature has one direction.
         if directions is not None and self.features > 1:
-            return Mu(float(np.sqrt(2)) * form / self.people, False)
+            return Mu(float(np.sqrt(2)) * form / self.effective_records, False)
         if self._one_sided:
-            return Mu(form / self.people, self.domain.contains_zero)
+            return Mu(form / self.effective_records, self.domain.contains_zero)
         square, exact = largest_difference(self.sides**2 * precisions)
-        return Mu(float(np.sqrt(square)) / self.people, exact and self.domain.symmetric)
+        return Mu(float(np.sqrt(square)) / self.effective_records, exact and self.domain.symmetric)
 
     def value(self, records: Array) -> Array:
         """Return X X^T / n, from blocks of records that the processor's cache can hold."""

@@ -98,7 +98,7 @@ class NormalEquations(SecondMomentQuery):
         else:
             change = self.design.domain.radius * float(self.domain.magnitudes[self.target])
         two_sided = self.adjacency == "replace" and not self.domain.nonnegative
-        return (2 if two_sided else 1) * change / self.people
+        return (2 if two_sided else 1) * change / self.effective_records
 
     @property
     def l2_eigenvalue(self) -> float:
@@ -106,7 +106,7 @@ class NormalEquations(SecondMomentQuery):
 
         It follows from Weyl's inequality: -R^2 <= x x^T - x' x'^T <= R^2 as a quadratic form.
         """
-        return self.design.largest_norm / self.people
+        return self.design.largest_norm / self.effective_records
 
     @property
     def measures(self) -> dict[str, tuple[float, Callable[[Array], Array]]]:

@@ -105,7 +105,7 @@ class JohnsonLindenstrauss(Mechanism):
             leverage = squared_radius / (ridge + squared_radius)
         actual = sketching.epsilon(delta, leverage, sketch_size, query.adjacency)
         # A record and its replacement attain it if they are orthogonal and of full norm.
-        orthogonal = np.sqrt(2) * squared_radius / query.people * (1 - 1e-9)
+        orthogonal = np.sqrt(2) * squared_radius / query.effective_records * (1 - 1e-9)
         attained = query.adjacency != "replace" or (
             query.l2_exact and query.l2_sensitivity >= orthogonal
         )

@@ -19,5 +19,5 @@ def l2_sensitivity(query: Query) -> float:
     Theirs is 2 R^2 / n (2 m c^2 / n in section 8.2.3): at least sqrt(2) too large, which is safe.
     """
     if isinstance(query, SecondMomentQuery):
-        return 2 * query.largest_norm / query.people
+        return 2 * query.largest_norm / query.effective_records
     return query.l2_sensitivity
