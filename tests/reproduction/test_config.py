@@ -54,12 +54,13 @@ def changed(base, path, value):
     return base
 
 
-def merged(overlay):
-    """Return the shipped configuration with an overlay put in, as Snakemake does it."""
+def merged(*overlays):
+    """Return the shipped configuration with overlays put in, as Snakemake does it."""
     from snakemake.utils import update_config  # takes a second
 
     base = copy.deepcopy(SHIPPED)
-    update_config(base, yaml.safe_load(overlay.read_text()))
+    for overlay in overlays:
+        update_config(base, yaml.safe_load(overlay.read_text()))
     return base
 
 
@@ -367,12 +368,15 @@ def test_null_leaves_an_experiment_out():
     assert job_settings.on_papers(resolved)
 
 
-@pytest.mark.parametrize("name", ["images", "mnist", "paper_epochs", "quick", "zeta_literal"])
-def test_an_overlay_names_its_folder_and_itself(name):
-    resolved = config.resolve(merged(ROOT / f"workflow/config/{name}.yaml"))
-    assert resolved["pathvars"]["results"] == f"results/{name}"
-    assert resolved["options"] == f"--configfile workflow/config/{name}.yaml"
-    assert job_settings.on_papers(resolved) == (name != "zeta_literal")
+@pytest.mark.parametrize(
+    "names", ["images", "images svhn", "mnist", "paper_epochs", "quick", "zeta_literal"]
+)
+def test_an_overlay_names_its_folder_and_itself(names):
+    files = [f"workflow/config/{name}.yaml" for name in names.split()]
+    resolved = config.resolve(merged(*(ROOT / file for file in files)))
+    assert resolved["pathvars"]["results"] == f"results/{names.split()[-1]}"
+    assert resolved["options"] == f"--configfile {' '.join(files)}"
+    assert job_settings.on_papers(resolved) == (names != "zeta_literal")
 
 
 def test_a_file_of_ones_own_becomes_a_data_set(tmp_path):

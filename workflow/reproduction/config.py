@@ -266,19 +266,21 @@ def resolve(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_left_out(config: Mapping[str, Any]) -> None:
-    """Check that config.yaml has what an overlay leaves out by null.
+    """Check that there is what an overlay leaves out by null, in config.yaml or the papers.
 
     Raises:
-        InputError: it has no run of such a name.
+        InputError: there is no run of such a name.
     """
     for key in ("experiments", "training"):
         runs = config.get(key) or {}
         # A run that is null in config.yaml itself has its name there.
         files = [file for file in _BASES if file.is_file()]
         names = [name for file in files for name in read_yaml(file).get(key) or {}]
+        # An overlay may leave out what the one below it has added.
+        names += discovery.trainings() if key == "training" else []
         for name in runs.keys() - _present(runs):
             if name not in names:
-                choice(names, **{f"config.yaml: a name that is null in {key}": name})
+                choice(dict.fromkeys(names), **{f"config.yaml: a name that is null in {key}": name})
 
 
 def _complete(resolved: dict[str, Any]) -> None:
