@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, computed_field
 
 from matrixdp import checks
 from matrixdp.checks import InputError
@@ -16,7 +16,10 @@ from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.tables.base import Column, Table, lines
 
-COLUMNS = ("id", "place", "printed", "right", "consequence", "statistic", "value")
+COLUMNS = (
+    *("id", "place", "printed", "right", "consequence", "statistic", "value"),
+    *("paper", "costs_privacy"),
+)
 PAPERS = {"MVG": "MVG paper", "IMGM": "IMGM paper"}
 
 NO_NUMBER, NOT_RUN = "none", "not run"
@@ -42,10 +45,17 @@ class Erratum(Model):
     """What is right."""
     consequence: Text
     """What follows from it."""
+    costs_privacy: bool = False
+    """Whether what is printed is not private."""
     check: str = ""
     """The check in results/theory/exact.csv that shows it."""
     number: int = Field(1, ge=1)
     """Which of the numbers of that check does."""
+
+    @computed_field
+    def paper(self) -> str:
+        """Which paper it is in."""
+        return self.id.partition("-")[0]
 
 
 def build(run: Run) -> Table:
@@ -60,16 +70,15 @@ def build(run: Run) -> Table:
     for entry in run["errata"]:
         name = entry.get("id") if isinstance(entry, dict) else entry
         erratum = check(Erratum, entry, f"{inputs.ERRATA}: erratum {name}")
-        rows.append(erratum.model_dump(include={*COLUMNS[:5]}) | _evidence(erratum, numbers))
+        rows.append(erratum.model_dump(include={*COLUMNS}) | _evidence(erratum, numbers))
     frame = pd.DataFrame(rows, columns=[*COLUMNS])
-    source = frame["id"].str.partition("-")[0]
     words = [Column(name.capitalize(), name) for name in COLUMNS[1:5]]
     return Table(
         title="Errata",
         caption=CAPTION,
         frame=frame,
         columns=[Column("", "id"), *words, Column("Shown by", _shown_by)],
-        groups=lines(frame, source.map(PAPERS)),
+        groups=lines(frame, frame["paper"].map(PAPERS)),
     )
 
 
