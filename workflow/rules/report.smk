@@ -2,7 +2,7 @@
 # looks is in its file below workflow/reproduction/report.
 
 AUDITS = audit_of(*EXPERIMENTS)
-NOISE = ["<folder>/tables/effective_noise.csv", "<folder>/tables/table2.csv"]
+NOISE = ["<folder>/tables/effective_noise.csv"]
 # Whether the study's own checks of mechanisms for releases stand beside the run's.
 CHECKED = ON_PAPERS and EXPERIMENTS
 # What is advised, or called best, needs results on other data if it was made on these.
@@ -20,7 +20,10 @@ TABLES = {
             *(["<folder>/audit/negative_control.csv"] if CHECKED else []),
         ],
     ),
-    "effective_noise": ("effective_noise", [*AUDITS, *rows_of(*EXPERIMENTS)]),
+    "effective_noise": (
+        "effective_noise",
+        [*AUDITS, *rows_of(*EXPERIMENTS), *provenance(*map(DATASET.get, EXPERIMENTS))],
+    ),
     "price": ("price", [*rows_of(*RUNS), *compared(*RUNS)]),
     "section10_2": (
         "section10_2",

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reproduction import catalogue
-from reproduction.report.figures import frames, style
+from reproduction.report.figures import style
 from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
 from reproduction.report.markup import short
@@ -26,11 +26,9 @@ def tidy(run: Run) -> pd.DataFrame:
     ``noise_inflation`` is the factor between the two; the row has the smallest one.
     """
     noise = run["tables/effective_noise"]
-    for experiment, rows in effective_noise.mvg_noise(noise).groupby("experiment", sort=False):
-        lower, upper = frames.bounds(run["tables/table2"], str(experiment))
-        if np.isfinite(upper):
-            return rows.nsmallest(1, "noise_inflation").assign(lower=lower, upper=upper)
-    return noise[:0]
+    rows = effective_noise.mvg_noise(noise).dropna(subset="upper")
+    first = next((part for _, part in rows.groupby("experiment", sort=False)), rows)
+    return first.nsmallest(1, "noise_inflation")
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:

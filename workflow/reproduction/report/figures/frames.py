@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -104,14 +103,6 @@ def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     text = joined.columns.intersection(TEXT)
     joined[text] = joined[text].fillna("")
     return joined
-
-
-def bounds(table2: pd.DataFrame, experiment: str) -> tuple[float, float]:
-    """Return the public range of an entry, from Table 2; NaN where it differs between features."""
-    cells = table2.loc[table2["item"].eq("bounds")].get(experiment, pd.Series(dtype=str)).dropna()
-    match = re.fullmatch(r"\[(\S+), (\S+)\]", str(cells.iloc[0]) if len(cells) else "")
-    lower, upper = map(float, match.groups() if match else ("nan", "nan"))
-    return lower, upper
 
 
 def directions(features: Mapping[str, Sequence[str]]) -> dict[str, str]:

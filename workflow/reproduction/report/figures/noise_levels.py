@@ -22,7 +22,7 @@ QUERIES = {"X": "identity", "X X^T / n": "covariance"}
 def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of the table on noise inflation that release what the experiment asks for.
 
-    ``lower`` and ``upper`` are the public range of an entry by Table 2, NaN where features differ.
+    ``lower`` and ``upper`` are the public range of an entry, NaN where it differs between features.
     """
     noise, parts = run["tables/effective_noise"], []
     noise = noise.assign(also=noise["also"].astype(object).fillna(""))
@@ -31,8 +31,7 @@ def tidy(run: Run) -> pd.DataFrame:
         query = QUERIES.get(about.setup.get("query", ""))
         if about.part_of or query is None:
             continue
-        lower, upper = frames.bounds(run["tables/table2"], about.id)
-        parts.append(rows[rows["query"].eq(query)].assign(lower=lower, upper=upper))
+        parts.append(rows[rows["query"].eq(query)])
     return pd.concat(parts or [noise[:0]], ignore_index=True)
 
 
