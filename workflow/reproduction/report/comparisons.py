@@ -43,9 +43,6 @@ PAIR, FIXED, DIRECTION, PRICE = ("row", "fixed", "direction", "price")
 #: Verdicts on a row against another one.
 BETTER, WORSE, EVEN = "better", "worse", "even"
 
-#: What stands between other names of one distribution.
-ALSO = "; "
-
 #: By how many equal trials two mechanisms are of one distribution, and the relative tolerance.
 SHARED, EQUAL = 2, 1e-9
 
@@ -306,7 +303,8 @@ def _one_draw(first: Array, second: Array) -> bool:
 def mark_equal_distributions(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.DataFrame:
     """Mark mechanisms with the same noise distribution as an earlier one.
 
-    The column ``repeats`` is true for these, and ``also`` lists them at the first one. Where there
+    The column ``repeats`` is true for these. ``also`` has their identifiers at the first one, with
+    spaces between as in every column of several identifiers. Where there
     is an audit, only the sound ones are joined (:mod:`reproduction.report.audit_status`).
     ``compared`` are the comparisons of the rows.
     """
@@ -321,13 +319,13 @@ def mark_equal_distributions(rows: pd.DataFrame, compared: pd.DataFrame) -> pd.D
     for name in names:
         first = next((earlier for earlier in others if frozenset((earlier, name)) in pairs), name)
         others.setdefault(first, []).extend([name] * (first != name))
-    also = rows["mechanism"].map({name: ALSO.join(same) for name, same in others.items()})
+    also = rows["mechanism"].map({name: " ".join(same) for name, same in others.items()})
     return rows.assign(also=also.fillna(""), repeats=~rows["mechanism"].isin(others))
 
 
 def equal_names(row: Mapping[str, Any]) -> list[str]:
     """Return the names of a row's distribution, its own first."""
-    return [str(row["mechanism"]), *filter(None, row["also"].split(ALSO))]
+    return [str(row["mechanism"]), *row["also"].split()]
 
 
 def _pairs(results: pd.DataFrame, fixed: Mapping[str, str]) -> pd.DataFrame:

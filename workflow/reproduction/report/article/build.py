@@ -32,8 +32,8 @@ REFERENCES = SOURCE.with_name("references.bib")
 KEPT = SOURCE.parents[1] / "results" / "reference"
 KEPT_ARTICLE = "results/kept/article.pdf"
 
-#: The tables of training on gradients, as far as they were run.
-GRADIENTS = ("imgm_adult", "imgm_cora", "imgm_mnist")
+#: The trainings on gradients, as far as they were run.
+GRADIENTS = ("adult", "cora", "mnist")
 
 #: The tables of results in print.
 RESULTS = ("table3", "table4", "table5")
@@ -255,12 +255,14 @@ def _data_row(source: Mapping[str, Any]) -> list[str]:
 def _gradients(files: Files) -> dict[str, Any]:
     """Return the schemes on gradients in print, at the tables' epsilon, by data set."""
     groups, header = [], ["Scheme", "Accuracy", "Delivered ε", "Privacy"]
-    for name in (name for name in GRADIENTS if f"tables/{name}" in files):
-        sheet = inputs.read_sheet(f"tables/{name}", files)
+    for training in GRADIENTS:
+        if (name := f"tables/imgm_{training}") not in files:
+            continue
+        sheet = inputs.read_sheet(name, files)
         parts = (group.lines for group in sheet.groups if group.title != OF_CODE)
         (_, rows), *_ = _print(sheet, header, itertools.chain(*parts), brief=header)["groups"]
-        title = catalogue.experiment(name.removeprefix("imgm_")).name
-        trials = inputs.read(f"tables/{name}", files)["n_trials"].max()
+        title = catalogue.experiment(training).name
+        trials = inputs.read(name, files)["n_trials"].max()
         groups.append([f"{title}, {trials:.0f} trials", rows])
     return {"header": header, "groups": groups}
 

@@ -28,7 +28,7 @@ def caption(frame: pd.DataFrame) -> str:
     """Return what is shown, and how to run the panels of the paper that are not."""
     ran = {*frame.get("experiment", ())}
     absent = (catalogue.experiment(name) for name in PANELS if name not in ran)
-    commands = [f"{training.short_name(panel)} ({training.command(panel)})" for panel in absent]
+    commands = [f"{panel.data or panel.name} ({training.command(panel)})" for panel in absent]
     text = (
         "Mean test accuracy with 95 % intervals, by the ε that a scheme is called above and by the "
         "ε that its noise gives below. Nothing is sampled here: schemes calibrated to (ε/q, δ/q), "

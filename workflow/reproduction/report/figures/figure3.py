@@ -19,6 +19,8 @@ from reproduction.report.figures.base import Figure
 from reproduction.report.inputs import Run
 
 NOISES = style.legends("ellipses")
+#: Noise that the paper does not show: lower panels alone have it.
+EXACT = ("exact_directional", "exact_iid")
 UTILITY: dict[str, Any] = {"color": "#777777", "linestyle": ":", "linewidth": 1.6}
 
 
@@ -50,7 +52,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
 
 def _scatter(axes: Axes, rows: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> None:
     """Draw samples of the noise that the paper shows, with contours of 95 %."""
-    clouds = [name for name in parts if not name.startswith("exact")]
+    clouds = [name for name in parts if name not in EXACT]
     for name in clouds:
         _cloud(axes, parts[name], NOISES[name].look)
     if len(clouds) == 1:

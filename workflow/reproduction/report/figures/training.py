@@ -95,17 +95,12 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
 def _absent(column: Sequence[Axes], panel: catalogue.Experiment) -> None:
     """Say in the panels of an experiment that it was not run, and below how to run it."""
     for axes, text in zip(
-        column, (f"{short_name(panel)}: not run here", command(panel)), strict=True
+        column, (f"{panel.data or panel.name}: not run here", command(panel)), strict=True
     ):
         axes.set(xticks=[], yticks=[], facecolor="#F4F4F4")
         axes.spines[:].set_visible(False)
         text = textwrap.fill(text, 34)
         axes.text(0.5, 0.5, text, rotation=90, ha="center", va="center", color="#555555", size=8)
-
-
-def short_name(panel: catalogue.Experiment) -> str:
-    """Return the name of a data set."""
-    return panel.name.split()[0]
 
 
 def command(panel: catalogue.Experiment) -> str:

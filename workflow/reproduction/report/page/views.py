@@ -10,10 +10,13 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.experiments import readings
 from reproduction.report import findings
-from reproduction.report.tables import claims, errata
+from reproduction.report.tables import claims
 
-#: Rows of the ledger by the title of their group.
-Rows = dict[str, list[dict[str, Any]]]
+#: Kinds of rows, in their order.
+KINDS = CLAIMS, ERRATA, READINGS = ("claims", "errata", "readings")
+
+#: Rows of the ledger by their kind and the title of their group.
+Rows = dict[tuple[str, str], list[dict[str, Any]]]
 
 
 def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
@@ -44,30 +47,25 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
             for name, title in findings.GROUPS.items()
             if name in counts
         ]
-        groups[f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
+        groups[CLAIMS, f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
         papers.append({"title": claims.PAPERS.get(str(paper), str(paper)), "bars": bars})
         totals += [bar["total"] for bar in bars]
-    source = errors["id"].str.partition("-")[0] if len(errors) else pd.Series(dtype=str)
-    for paper in errata.PAPERS:
-        if len(part := errors[source.eq(paper)]):
-            groups[f"{paper}: errata"] = [_erratum(row) for row in part.to_dict("records")]
-    groups["Readings: what the papers leave open"] = [*map(_reading, readings.questions().values())]
-    sizes = {
-        kind: sum(len(rows) for title, rows in groups.items() if kind in title.lower())
-        for kind in KINDS
-    }
+    for paper, part in errors.groupby("paper", sort=False) if len(errors) else ():
+        groups[ERRATA, f"{paper}: errata"] = [_erratum(row) for row in part.to_dict("records")]
+    questions = [*map(_reading, readings.questions().values())]
+    groups[READINGS, "Readings: what the papers leave open"] = questions
+    sizes = dict.fromkeys(KINDS, 0)
+    for (kind, _), members in groups.items():
+        sizes[kind] += len(members)
     return {
         "papers": papers,
         "longest": max(totals),
         "verdicts": {name: meanings[name] for name in order},
-        "groups": [*groups.items()],
+        "conditional": [*map(findings.word, (findings.NARROWER, findings.DEPENDS))],
+        "groups": [(title, members) for (_, title), members in groups.items()],
         "kinds": [(kind, count) for kind, count in sizes.items() if count],
-        "words": ["MVG", "IMGM", *order, "errata", "readings"],
+        "words": ["MVG", "IMGM", *order, ERRATA, READINGS],
     }
-
-
-#: Kinds of rows, as the titles of their groups name them.
-KINDS = ("claims", "errata", "readings")
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,10 @@ def _effect(row: Mapping[str, Any]) -> str:
     return f"{what} {short(row['effect'])} ({ends})"
 
 
+def _margin(row: Mapping[str, Any]) -> str:
+    return "" if pd.isna(row["margin"]) else f"> {short(row['margin'])}"
+
+
 def _p(row: Mapping[str, Any]) -> str:
     p = row["p_corrected"]
     return "" if pd.isna(p) else "< 0.001" if p < 1e-3 else f"{p:.2g}"
@@ -75,7 +79,7 @@ COLUMNS = (
     Column("Here", findings.sentences),
     Column("Effect", _effect),
     Column("On zeros", _on_zeros, "effect_zeros"),
-    Column("Asks", lambda row: f"> {short(row['margin'])}".removesuffix("> "), "margin"),
+    Column("Asks", _margin, "margin"),
     Column("Shows", lambda row: short(row["power"], 2), "power"),
     Column("Evidence", "evidence"),
     Column("p", _p, "p_corrected"),

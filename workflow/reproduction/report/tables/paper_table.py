@@ -320,31 +320,29 @@ def columns(shared: TableSetting, rows: pd.DataFrame) -> list[Column]:
     published = functools.partial(_published_cell, shared.about)
     # Elsewhere the values themselves are compared.
     in_doubt = "" if shared.about.conjecture else None
-    columns = [
-        Column("Method", functools.partial(_method, shared.about), print="Method"),
+    in_print, searched = bool(power), rows["noise_factor"].notna().any()
+    columns = {
+        Column("Method", functools.partial(_method, shared.about), print="Method"): True,
         Column(
             f"Paper ({metric.name}; printed, 1e{power})",
             published,
             "published_value",
             print=f"Paper (printed, 10{unit})",
-        ),
+        ): in_print,
         Column(
             f"Ours ({metric.name})",
             functools.partial(result, metric=shared.metric),
             "mean",
             print="Here (1)",
-        ),
-        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}", in_doubt),
-        _ratio(f"Ours / {base}", "over_base", f"Here / {base}", in_doubt),
-        Column("Noise for the printed error", _noise_factor),
-        Column("Against the paper", "against_paper"),
-        Column("Against baseline", _outcome, print="Against baseline"),
-        Column("Delivered epsilon", privacy, "epsilon_delivered", print="Delivered ε"),
-    ]
-    absent: tuple[str, ...] = () if power else ("Paper", "Against the")
-    if rows["noise_factor"].isna().all():
-        absent += ("Noise",)
-    return [column for column in columns if not column.header.startswith(absent)]
+        ): True,
+        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}", in_doubt): in_print,
+        _ratio(f"Ours / {base}", "over_base", f"Here / {base}", in_doubt): True,
+        Column("Noise for the printed error", _noise_factor): searched,
+        Column("Against the paper", "against_paper"): in_print,
+        Column("Against baseline", _outcome, print="Against baseline"): True,
+        Column("Delivered epsilon", privacy, "epsilon_delivered", print="Delivered ε"): True,
+    }
+    return [column for column, has_content in columns.items() if has_content]
 
 
 def _method(about: catalogue.Experiment, row: Mapping[str, Any]) -> Cell:
