@@ -17,11 +17,12 @@ TWO, ALL = "two features", "all features"
 
 def build(run: Run) -> Table:
     """Return the rows of both experiments: ``features`` and the columns of Tables 3 to 5."""
-    # Section 10.2 is experiment I on fewer features: metric, unit and conjecture are the same.
-    about, settings = catalogue.experiment("regression"), run.settings
-    on_all, printed = run["rows/regression"], run["published/table3"]
+    # It is another experiment on fewer features: metric, unit and conjecture are the same.
+    part, settings = catalogue.experiment("section10_2"), run.settings
+    about = catalogue.experiment(part.part_of)
+    on_all, printed = run[f"rows/{about.id}"], run[f"published/{about.results}"]
     level = paper_table.base(on_all, printed, settings["reading"])
-    results, published = run["rows/section10_2"], run["published/section10_2"]
+    results, published = run[f"rows/{part.id}"], run[f"published/{part.results}"]
     shared, two = paper_table.compare(about, results, published, settings, level)
     on_all, printed = (rows[rows["mechanism"].isin(ON_ALL)] for rows in (on_all, printed))
     _, every = paper_table.compare(about, on_all, printed, settings, level)
@@ -30,11 +31,11 @@ def build(run: Run) -> Table:
     rows = pd.concat([two, every], ignore_index=True)
 
     return Table(
-        title="Section 10.2",
+        title=part.name,
         caption=(
             "Regression on two features alone, and on all features with directional noise: means "
             "± half of the 95 % confidence interval. Each experiment draws its own splits. "
-            f"{paper_table.ratios(shared, rows, 'on all features (Table 3)')}"
+            f"{paper_table.ratios(shared, rows, f'on all features (Table {about.table})')}"
         ),
         frame=rows[["features", *paper_table.COLUMNS]],
         columns=paper_table.columns(shared, rows),
