@@ -1,4 +1,9 @@
-"""Labels and looks for readers, from workflow/catalogue.yaml."""
+"""Everything that a reader calls by name, each once, from the files of workflow/catalogue.
+
+Code knows identifiers; tables, figures and the page take their words and looks from here. What has
+no entry goes by its identifier, and has a look of those in ``unlisted``. The models below explain
+all keys.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,21 @@ import itertools
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from reproduction import files
+from reproduction.models import Model, Text, Texts, check
 from reproduction.trials import BASELINES as BASELINES
 from reproduction.trials import CLIPPED as CLIPPED
 from reproduction.trials import NONPRIVATE as NONPRIVATE
 from reproduction.trials import RANDOM as RANDOM
 from reproduction.trials import RECORD_FREE as RECORD_FREE
 
-FILE = Path(__file__).parents[1] / "catalogue.yaml"
+FOLDER = Path(__file__).parents[1] / "catalogue"
 
 #: Family of a mechanism without an entry.
 OTHER = "Other"
@@ -27,16 +35,9 @@ OTHER = "Other"
 #: The mechanisms of the run that is drawn, see :func:`looks_of`.
 _RUN: ContextVar[tuple[str, ...]] = ContextVar("_RUN", default=())
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric for a reader; the YAML file explains the fields."""
-
-    name: str
-    axis: str
-    larger: bool = False
-    scale: float = 1.0
-    step: float = 0.0
+PaperName = Literal["MVG", "IMGM"]
+Perturbation = Literal["gradients", "features"]
+Colour = Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$")]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class SchemeWords:
-    """A scheme of private training for a reader; the YAML file explains the fields."""
+    """A scheme of private training for a reader (:class:`Scheme`), with its group."""
 
     label: str
     group: str
@@ -68,36 +69,89 @@ class SchemeWords:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Mark:
-    """The mark on results from data of a status; the YAML file explains the fields."""
+class Metric(Model):
+    """A metric for a reader."""
 
-    name: str = ""
-    stamp: str = ""
-    line: str = ""
-    text: str = ""
+    name: Text
+    """What it is called."""
+    axis: Text
+    """Its name with its unit, on an axis."""
+    larger: bool = False
+    """Whether a larger value is better."""
+    scale: float = 1.0
+    """What it is shown times."""
+    step: float = 0.0
+    """A power of ten; smaller digits of what is shown mean nothing."""
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment for a reader; the YAML file explains the fields."""
+class Mark(Model):
+    """The mark that stands first wherever results rest on data of a status."""
 
-    id: str
-    name: str
-    topic: str = ""
-    data: str = ""
-    paper: str = ""
+    name: Text = ""
+    """What such data are called."""
+    stamp: Text = ""
+    """What stands across a figure."""
+    line: Text = ""
+    """What stands over a figure."""
+    text: Text = ""
+    """The same as a sentence."""
+
+
+class Words(Model):
+    """What tables, figures and page call other things than mechanisms and experiments."""
+
+    metrics: dict[str, Metric]
+    """Metrics by their name in trial files."""
+    columns: dict[str, Text]
+    """Columns of data sets that a reader knows by another name than the data have."""
+    setups: dict[Literal["table1", "table2"], dict[str, Text]]
+    """The rows of the papers' tables of set-ups: the paper's, then ours."""
+    verdicts: dict[str, Text]
+    """What the judge's words mean."""
+    marks: dict[Literal["simulated", "lossy copy"], Mark]
+    """The marks of data by their status."""
+
+
+class Experiment(Model):
+    """An experiment for a reader."""
+
+    name: Text
+    """Name and topic make a title ("Experiment I: regression")."""
+    topic: Text = ""
+    """What it is on."""
+    data: Text = ""
+    """What its data are called."""
+    paper: Literal["", PaperName] = ""
+    """Where it comes from."""
     table: int | None = None
-    figures: tuple[str, ...] = ()
+    """The number of the paper's table of results (workflow/published/table<number>.csv)."""
+    figures: list[str] = Field([])
+    """The names of the figures that show it in the paper."""
     part_of: str = ""
-    perturbation: str = ""
-    protected: str = ""
-    setup: Mapping[str, str] = field(default_factory=dict)
-    runs: Mapping[str, str] = field(default_factory=dict)
-    differences: str = ""
+    """The experiment that it is read beside, and has no table of its own from."""
+    perturbation: Literal["", Perturbation] = ""
+    """Of networks: what noise is added to."""
+    protected: Text = ""
+    """What neighbours differ by, and what counts as public."""
+    setup: dict[str, Text] = Field({})
+    """What stands in the paper's table of set-ups, whatever the settings are."""
+    runs: dict[str, Text] = Field({})
+    """What runs in a row of the paper's that cites another mechanism."""
+    differences: Text = ""
+    """How ours differs from the paper's."""
     conjecture: float | None = None
-    needs: str = ""
+    """The factor from the plain metric to the unit that we suspect behind the printed one."""
+    needs: Text = ""
+    """What it would take to run it; such an experiment is not run here."""
     command: str = ""
+    """The command that runs it, where the configuration as shipped does not."""
+
+    _id: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its identifier."""
+        return self._id
 
     @property
     def title(self) -> str:
@@ -111,44 +165,178 @@ class Experiment:
         return f"table{self.table}" if self.table else self.id
 
 
+class Experiments(Model):
+    """The experiments, one entry each."""
+
+    experiments: dict[str, Experiment]
+    """Experiments by identifier."""
+
+
+class Mechanism(Model):
+    """Label and look of a mechanism, a scheme or a baseline."""
+
+    label: Text
+    """Its name for readers."""
+    colour: Colour
+    """Its colour."""
+    marker: str
+    """Its marker, as matplotlib has it."""
+    line: str = "-"
+    """Its line."""
+    tuned: bool = False
+    """Whether its rule was made after looking at results on the papers' data."""
+
+
+class FurtherLooks(Model):
+    """Looks of mechanisms without an entry."""
+
+    looks: dict[Colour, Any]
+    """By colour the marker, as matplotlib has it."""
+    lines: list[Any]
+    """The lines that they have in turn once all looks are taken."""
+
+
+class Figured(Model):
+    """What a figure shows beside mechanisms."""
+
+    label: Text
+    """Its name for readers."""
+    like: str = ""
+    """The mechanism that it looks like."""
+    colour: Colour = Look.colour
+    """Its colour, where it looks like none."""
+    marker: str = Look.marker
+    """Its marker."""
+    line: str = Look.line
+    """Its line."""
+
+
+class Mechanisms(Model):
+    """Labels and looks."""
+
+    tuned: Text
+    """What a label says of a rule that was made after looking at results on the papers' data."""
+    tuned_mark: Text
+    """The same in tables of the page."""
+    tuned_note: Text
+    """What that mark means there."""
+    families: dict[str, dict[str, Mechanism]]
+    """Mechanisms and schemes that are read together, in the order of panels and legends."""
+    unlisted: FurtherLooks
+    """Looks of mechanisms without an entry."""
+    legends: dict[str, dict[str, Figured]]
+    """What figures show beside mechanisms, in the order of their legends."""
+
+
+class Scheme(Model):
+    """How private training spends its budget."""
+
+    calibration: Text
+    """The calibration in words."""
+    label: Text = ""
+    """Its name, where it differs from that of the mechanism."""
+    status: Literal["private", "not private", "distorted"] = "private"
+    """Whether it is private; distorted is private, but not what the papers define."""
+    note: Text = ""
+    """What a reader should know of it."""
+
+
+class Schemes(Model):
+    """Schemes of private training."""
+
+    schemes: dict[Perturbation, dict[str, dict[str, Scheme]]]
+    """Schemes by perturbation and group, in the order of tables."""
+
+
+class Papers(Model):
+    """What the papers are on."""
+
+    papers: dict[PaperName, Texts]
+    """The mechanisms that each paper brings in."""
+    composed: dict[Perturbation, dict[str, Text]]
+    """By perturbation the rows that IMGM is, each with the theorem that composes its releases."""
+    compared: dict[PaperName, Texts]
+    """The others that it compares these with (MVG: Tables 3 to 5 and Section 10.2; IMGM: Section
+    5.1). Verdicts on the mechanisms in both lists are corrected together, those on any other by
+    themselves."""
+    offered: dict[str, Text]
+    """What `matrixdp release` offers, as one types it in a specification. Of mechanisms that tie,
+    the first such one by the order of families is advised."""
+
+
+class Glossary(Model):
+    """Words that the page explains."""
+
+    glossary: dict[str, Text]
+    """Each word with what it means."""
+
+
+class Citations(Model):
+    """The works behind everything."""
+
+    cite: dict[Literal["mechanisms", Perturbation, "datasets"], dict[str, Texts]]
+    """Keys of references.bib, by mechanism, by scheme of a perturbation where it cites others than
+    the mechanism of that name, and by data set."""
+
+
+#: The files by their stems; each is checked when it is first read.
+FILES: Mapping[str, type[Model]] = {
+    "words": Words,
+    "experiments": Experiments,
+    "mechanisms": Mechanisms,
+    "schemes": Schemes,
+    "papers": Papers,
+    "glossary": Glossary,
+    "citations": Citations,
+}
+_HOMES = {section: stem for stem, model in FILES.items() for section in model.model_fields}
+
+
 @functools.cache
-def _file() -> dict[str, Any]:
-    return dict(files.read_yaml(FILE))
+def read_file(stem: str) -> Model:
+    """Return a file of the catalogue.
+
+    Raises:
+        InputError: it cannot be read, or has a wrong form. The message names file and key.
+    """
+    path = FOLDER / f"{stem}.yaml"
+    return check(FILES[stem], files.read_yaml(path), f"workflow/catalogue/{path.name}")
 
 
 def section(name: str) -> Any:
-    """Return a section of the YAML file."""
-    return _file()[name]
+    """Return a section of the files, as its model has it."""
+    return getattr(read_file(_HOMES[name]), name)
 
 
-@functools.cache
 def metrics() -> dict[str, Metric]:
     """Return every metric by its name in trial files."""
-    return {name: Metric(**entry) for name, entry in section("metrics").items()}
+    return section("metrics")
 
 
 def metric(name: str) -> Metric:
     """Return a metric; without an entry, one with its name in trial files."""
-    return metrics().get(name) or Metric(name, name)
+    return metrics().get(name) or Metric(name=name, axis=name)
 
 
 def mark(status: str) -> Mark:
     """Return the mark of data of a status; its fields are empty where no mark is needed."""
-    return Mark(**section("marks").get(status, {}))
+    return section("marks").get(status, Mark())
 
 
 @functools.cache
 def experiments() -> dict[str, Experiment]:
     """Return the experiments with an entry, by identifier."""
-    return {
-        name: Experiment(name, **{**entry, "figures": tuple(entry.get("figures", ()))})
-        for name, entry in section("experiments").items()
-    }
+    return {name: _identified(about, name) for name, about in section("experiments").items()}
 
 
 def experiment(name: str) -> Experiment:
     """Return an experiment; without an entry, one with its identifier as name."""
-    return experiments().get(name) or Experiment(name, name)
+    return experiments().get(name) or _identified(Experiment(name=name), name)
+
+
+def _identified(about: Experiment, name: str) -> Experiment:
+    about._id = name
+    return about
 
 
 def column(name: str) -> str:
@@ -165,9 +353,9 @@ def setups(name: str) -> dict[str, str]:
 def legends() -> dict[str, Legend]:
     """Return the legends of mechanisms, schemes and baselines, in the order of panels."""
     return {
-        name: Legend(_label(entry), family, Look(**entry))
+        name: Legend(_label(entry), family, Look(entry.colour, entry.marker, entry.line))
         for family, members in section("families").items()
-        for name, entry in ((name, dict(entry)) for name, entry in members.items())
+        for name, entry in members.items()
     }
 
 
@@ -175,9 +363,7 @@ def legends() -> dict[str, Legend]:
 def tuned() -> frozenset[str]:
     """Return the mechanisms whose rule was made after seeing the papers' data."""
     families = section("families").values()
-    return frozenset(
-        name for members in families for name, entry in members.items() if entry.get("tuned")
-    )
+    return frozenset(name for members in families for name, entry in members.items() if entry.tuned)
 
 
 def rows_of(paper: str, perturbation: str = "") -> dict[str, str]:
@@ -197,10 +383,9 @@ def of_papers() -> frozenset[str]:
     return frozenset(itertools.chain(*lists))
 
 
-def _label(entry: dict[str, Any]) -> str:
-    """Remove the label from an entry and return it, with a remark on a tuned rule."""
-    words = [entry.pop("label"), f"({section('tuned')})"]
-    return " ".join(words if entry.pop("tuned", False) else words[:1])
+def _label(entry: Mechanism) -> str:
+    """Return the label of an entry, with a remark on a tuned rule."""
+    return f"{entry.label} ({section('tuned')})" if entry.tuned else entry.label
 
 
 def shorten_remark(text: str, mark: str = "") -> str:
@@ -226,8 +411,8 @@ def unlisted(names: Iterable[str]) -> dict[str, Look]:
     at the end changes no other, and elsewhere few.
     """
     entry = section("unlisted")
-    kinds = [(colour, _as_tuple(marker)) for colour, marker in entry["looks"].items()]
-    turns = [[Look(*kind, line) for kind in kinds] for line in _as_tuple(entry["lines"])]
+    kinds = [(colour, _as_tuple(marker)) for colour, marker in entry.looks.items()]
+    turns = [[Look(*kind, line) for kind in kinds] for line in _as_tuple(entry.lines)]
     looks: dict[str, Look] = {}
     for name in dict.fromkeys(names):
         if name not in legends():
@@ -267,7 +452,9 @@ def rank(name: str) -> tuple[int, str]:
 def schemes(perturbation: str) -> dict[str, SchemeWords]:
     """Return the schemes that perturb ``gradients`` or ``features``, in the order of tables."""
     return {
-        name: SchemeWords(**{"label": label(name), "group": group, **entry})
+        name: SchemeWords(
+            entry.label or label(name), group, entry.calibration, entry.status, entry.note
+        )
         for group, members in section("schemes").get(perturbation, {}).items()
         for name, entry in members.items()
     }

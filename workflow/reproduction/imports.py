@@ -25,7 +25,7 @@ HOMES = {"matrixdp": PACKAGE.parents[1] / "src", "reproduction": PACKAGE.parent}
 
 #: Files other than code that a module reads, in the folder above the package.
 TEXTS = {
-    "catalogue": ["catalogue.yaml"],
+    "catalogue": ["catalogue/*"],
     "report.article.build": ["article/*", "references.bib"],
     "report.citations": ["references.bib"],
     "report.figures.style": ["reproduction/report/figures/*.mplstyle"],

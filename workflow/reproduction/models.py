@@ -86,6 +86,8 @@ def _refuse(model: type[BaseModel], error: ValidationError, file: str) -> NoRetu
         raise InputError(f"{prefix} lacks the key {key!r}: {keys[key]['description']}")
     if key is not None:
         raise InputError(f"{prefix} has the unknown key {key!r}; {nearest(key, keys)}")
+    if is_name and (names := mapping.get("propertyNames", {}).get("enum")):
+        raise InputError(f"{prefix} has the unknown key {value}; {nearest(first['input'], names)}")
     if is_name:
         (pattern,) = mapping.get("patternProperties", [""])
         raise InputError(f"{prefix} is {value}; it must be {_NAMES[pattern]}")

@@ -276,7 +276,7 @@ EDITS = {
         lambda text: text.replace('VERSION = "', 'VERSION = "9'),
         set(),
     ),
-    "words on labels": ("../catalogue.yaml", commented, jobs_of_report()),
+    "words on labels": ("../catalogue/words.yaml", commented, jobs_of_report()),
     "words on readings": (
         "../readings.yaml",
         lambda text: commented(text.replace("title: ", "title: A ").replace("lacks", "has not")),

@@ -1,6 +1,6 @@
 """The works behind a run's mechanisms, schemes and data sets, as BibTeX.
 
-Each work stands once, in workflow/references.bib; the section ``cite`` of workflow/catalogue.yaml
+Each work stands once, in workflow/references.bib; workflow/catalogue/citations.yaml
 says what comes from which. What has no entry there has a note that says so.
 """
 

@@ -69,11 +69,14 @@ def _layout(share: float = 1.0) -> ConstrainedLayoutEngine:
 
 def legends(name: str) -> dict[str, Legend]:
     """Return labels and looks from the catalogue for things other than mechanisms."""
-
-    def entry_words(label: str, like: str = "", **look_options: Any) -> Legend:
-        return Legend(label, look=look(like) if like else Look(**look_options))
-
-    return {key: entry_words(**entry) for key, entry in catalogue.section("legends")[name].items()}
+    entries = catalogue.section("legends")[name].items()
+    return {
+        key: Legend(
+            entry.label,
+            look=look(entry.like) if entry.like else Look(entry.colour, entry.marker, entry.line),
+        )
+        for key, entry in entries
+    }
 
 
 #: Line, marker and share of white of the noise directions of one mechanism.
