@@ -73,8 +73,8 @@ def _content(
             for option, room in fitting
         ],
         "details": [
-            *receipt.comparison(compared),
-            *receipt.noise_lines(best),
+            *receipt.comparison(spec, compared),
+            *receipt.noise_lines(spec, best),
         ],
         "records_that_count": receipt.counting_rule(spec) or None,
     }

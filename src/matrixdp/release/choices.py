@@ -53,12 +53,13 @@ def _simulates(spec: Specification) -> bool:
 
 
 def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
-    """Return options with their outputs, and their losses where these can be simulated."""
+    """Return options with what they mean for the answer, and the losses that can be simulated."""
     result = []
     for option in listed:
         output = spec.by(specification.key_of(option.mechanism)).output
         losses = outlooks.losses(output, option.release) if _simulates(spec) else ()
-        result.append(replace(option, output=output, losses=losses))
+        option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
+        result.append(replace(option, headline=output.headline(option)))
     return result
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from matrixdp.status import CERTIFIED, DECLARED
 
-if TYPE_CHECKING:
-    from matrixdp.release.outputs import Output
-
 
 @isolate
 @dataclass(frozen=True)
@@ -39,9 +35,11 @@ class Option:
         status: ``certified`` where mechanism, query and noise are of the library, which its audit
             certifies; ``declared`` where a class of another author states the guarantee, which is
             taken at its word: audit it first.
-        output: what a release reads, with the query of the mechanism; None for a query of your own.
+        key: key of the mechanism, as ``mechanism=`` takes it; for a query of your own its class.
+        headline: what the noise means for the answer, in its unit; empty for a query of your own.
         losses: what noise takes from the answer where records fill little or much of their bounds,
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
+        worst: what an answer without any records loses.
         typical_loss: their geometric mean. The least decides; None where the noise does.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
@@ -53,14 +51,17 @@ class Option:
     # Its arrays would fill the screen where options are printed as a list.
     release: AdditiveMechanism | ComposedMoments = field(repr=False)
     error: float
-    output: Output | None = field(default=None, repr=False)
+    key: str = field(default="", repr=False)
+    headline: str = field(default="", repr=False)
     losses: tuple[float, ...] = ()
+    worst: float = field(default=1.0, repr=False)
     typical_loss: float | None = None
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
         sound = self.release.of_library and library.plain(self.mechanism)
         object.__setattr__(self, "status", CERTIFIED if sound else DECLARED)
+        object.__setattr__(self, "key", self.key or self.name)
 
     def __str__(self) -> str:
         about = self.status if self.status == CERTIFIED else UNAUDITED.removeprefix("; ")
@@ -68,17 +69,12 @@ class Option:
         return f"{self.key}: {self.says}{decides}; {about}"
 
     @property
-    def key(self) -> str:
-        """Key of the mechanism, as ``mechanism=`` takes it; for a query of your own its class."""
-        return self.output.mechanism if self.output else self.name
-
-    @property
     def says(self) -> str:
         """What the noise means for the answer, in its unit, and whether it hides everything."""
-        if self.output is None:
+        if not self.headline:
             return f"noise of {self.error:.2%} of half the range"
         hides = ": it hides everything, do not release this" * self.useless
-        return f"{self.output.headline(self)}{hides}"
+        return f"{self.headline}{hides}"
 
     @property
     def useless(self) -> bool:
@@ -88,8 +84,8 @@ class Option:
         loses. Otherwise noise of half of the largest deviation does, or that bounds need more
         records than there are.
         """
-        if self.output and self.losses:
-            return min(self.losses) >= 0.9 * self.output.worst > 0
+        if self.losses:
+            return min(self.losses) >= 0.9 * self.worst > 0
         return self.error >= 1
 
     @property

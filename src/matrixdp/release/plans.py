@@ -76,8 +76,7 @@ class Plan:
     def output(self) -> Output:
         """What is read from the release, with the query of its mechanism."""
         assert self.option is not None
-        assert self.option.output is not None
-        return self.option.output
+        return self.spec.by(self.option.key).output
 
     def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
         """Charge the release, draw it, store the draw beside the account, and return its answer.

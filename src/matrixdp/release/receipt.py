@@ -160,31 +160,29 @@ def counting_rule(spec: Specification) -> str:
     )
 
 
-def noise_lines(best: Option) -> list[str]:
+def noise_lines(spec: Specification, best: Option) -> list[str]:
     """Return the budget of each part, and the noise of each column beside its range."""
-    assert best.output is not None
     parts = [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in best.release.costs
     ]
-    return [*parts, *best.output.noise_in_words(best)]
+    return [*parts, *spec.by(best.key).output.noise_in_words(best)]
 
 
-def comparison(options: Sequence[Option]) -> list[str]:
+def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
     """Return a table of what noise takes from the answer, by mechanism and share of the bounds.
 
     Its last column decides, see :mod:`matrixdp.release.outlooks`. Where the noise decides there is
     no table.
     """
     typical = [option.typical_loss for option in options]
-    output = options[0].output
-    if output is None or None in typical:
+    if None in typical:
         return []
     width = max(len(option.key) for option in options)
     fills = "".join(f"{fill:8.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{output.loss_unit}, simulated from the bounds alone, where columns fill these shares of "
-        "them, and the typical one, their geometric mean:",
+        f"{spec.output.loss_unit}, simulated from the bounds alone, where columns fill these "
+        "shares of them, and the typical one, their geometric mean:",
         f"{'':{width}}{fills} typical",
     ]
     for option in options:

@@ -215,7 +215,7 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
     for option in harness.options(base):
         chosen, noise = option.release, option.release.noise
-        output = option.output
+        output = base.by(option.key).output
         values = [
             exact_sums.value(output.query, [output.scaled(np.tile(row, (most, 1)))]) for row in grid
         ]

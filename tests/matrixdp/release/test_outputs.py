@@ -106,10 +106,9 @@ def test_a_noisy_number_of_records_hides_no_small_moment_in_parts():
     box, shares = mdp.Box.cube(2, -1.0, 1.0), []
     for adjacency in ("replace", "add_or_remove"):
         keys = {"mechanism": "clipped", "adjacency": adjacency}
-        (option,) = harness.options(
-            harness.fit("covariance", box, 4000, epsilon=1.0, delta=1e-6, **keys)
-        )
-        output, release = option.output, option.release
+        spec = harness.fit("covariance", box, 4000, epsilon=1.0, delta=1e-6, **keys)
+        (option,) = harness.options(spec)
+        output, release = spec.output, option.release
         part = min(release.radii, key=lambda one: one.noise_std)
         shares.append(output._hidden(release, part) / output.deviations(release, part)[1])
     assert shares[0] == pytest.approx(2.0)

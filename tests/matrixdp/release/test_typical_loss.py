@@ -21,9 +21,9 @@ def fit(query, features=4, count=500, side=100.0, **given):
     return harness.fit(query, box, count, **{"epsilon": 1.0, "delta": 1e-6, **given})
 
 
-def drawn(option, rows):
+def drawn(spec, option, rows):
     """Return the answer of a real release of rows."""
-    output = option.output
+    output = spec.by(option.key).output
     private = option.release.release(output.scaled(rows))
     if isinstance(option.release, ComposedMoments):
         return output.answer(compositions.noisy(output, option.release, private))
@@ -41,7 +41,7 @@ def test_the_simulated_loss_is_that_of_real_releases_of_such_records(query, mech
         rows = 50 + 50 * (fill * uniform - (1 - fill) / 2)
         exact, lost = np.cov(rows.T, bias=True), []
         for _ in range(30):
-            answer = drawn(option, rows)
+            answer = drawn(spec, option, rows)
             if query == "regression":
                 wrong = rows[:, -1] - rows[:, :-1] @ answer[0, :-1] - answer[0, -1]
                 lost.append(np.mean(wrong**2) / rows[:, -1].var() - (1 - outlooks.EXPLAINED))
@@ -73,9 +73,10 @@ def contradictions(text):
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 10.0])
 @pytest.mark.parametrize("query", COMPARED)
 def test_what_is_printed_decides_and_all_are_compared(query, epsilon):
-    listed = harness.options(fit(query, 5, 442, epsilon=epsilon))
+    spec = fit(query, 5, 442, epsilon=epsilon)
+    listed = harness.options(spec)
     assert {option.key for option in listed} == {"laplace", "gaussian", "analyze_gauss", "clipped"}
-    text = "\n".join(receipt.comparison(listed))
+    text = "\n".join(receipt.comparison(spec, listed))
     assert not contradictions(text)
     assert all(f"; typical loss {option.typical_loss:.3f}; " in str(option) for option in listed)
     header, *rows, rule = text.splitlines()[1:]
