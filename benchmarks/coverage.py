@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.release import Release
 from matrixdp.release import choices, compositions
 from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.noisy import Noisy
@@ -112,7 +112,7 @@ def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
     (option, *_) = choices.by_noise(spec)
     output, release = spec.output, option.release
     exact = exact_answer(output, records)
-    draw = compositions.prepare(output, release, lambda: [output.scaled(records)])
+    draw = release.prepare(lambda: [output.scaled(records)])
     read = compositions.reader(output, release)
     while True:
         yield intervals(output, release, read(draw())), exact
@@ -154,7 +154,7 @@ def exact_answer(output: Output, records: Array) -> dict[str, Any]:
     }
 
 
-def intervals(output: Output, release: AdditiveMechanism | ComposedMoments, noisy: Noisy) -> Any:
+def intervals(output: Output, release: Release, noisy: Noisy) -> Any:
     """Return the ends (..., 2) of the intervals that the files of a release state, or None."""
     content = output.described(noisy)
     if isinstance(release, AdditiveMechanism):

@@ -257,7 +257,7 @@ class Private(BaseEstimator):
         def attempt() -> Callable[[], dict[str, Any]]:
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
             output, release = choice.output, choice.release
-            draw = compositions.prepare(output, release, partial(map, output.scaled, [rows]))
+            draw = release.prepare(partial(map, output.scaled, [rows]))
             names = {"feature_names_in_"}
 
             def describe(read: Reader, drawn: Draw) -> dict[str, Any]:

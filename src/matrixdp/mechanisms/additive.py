@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -22,6 +23,7 @@ from matrixdp.mechanisms.mechanism import (
     PrivacyStatement,
     delta_for_noise,
 )
+from matrixdp.mechanisms.release import Rows
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution, NoiseDistribution
 from matrixdp.noise.value import Noise
@@ -30,6 +32,7 @@ from matrixdp.privacy import exact_sums, gaussian_dp
 # What an inherited field is annotated with, which documentation looks up here.
 from matrixdp.privacy.sensitivity import Mu
 from matrixdp.privacy.sensitivity import Query as Query
+from matrixdp.privacy.sizes import SizeQuery
 
 
 @isolate
@@ -237,6 +240,31 @@ class AdditiveMechanism(CalibratedMechanism):
     #: none. A release in parts has both, and several radii.
     centre_std: ClassVar[float] = 0.0
     weight_std: ClassVar[float] = 0.0
+
+    def prepare(self, rows: Rows) -> Callable[[], Array]:
+        """Read the records once, so that bad ones end it; return a function that draws a release.
+
+        Args:
+            rows: returns the records of the query in blocks (k, m).
+        """
+        if isinstance(self.query, SizeQuery):
+            value = self.query.counts(rows())
+        else:
+            value = exact_sums.value(self.query, rows())
+        return lambda: self.release_value(value)
+
+    def check(self) -> None:
+        """Check that it has the noise that it states, and that this can be drawn.
+
+        Raises:
+            InputError: as :attr:`rounding_factor`, or as :func:`matrixdp.noise.safe.table`.
+        """
+        _ = self.rounding_factor
+        safe.table(self.whitened[1])
+
+    def at(self, radius: float) -> AdditiveMechanism:
+        """Return the release itself, whose records are clipped to one domain."""
+        return self
 
     @property
     def costs(self) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ length say it, whose sum is the number of records.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -44,13 +44,11 @@ from matrixdp.mechanisms.mechanism import (
 from matrixdp.mechanisms.parts import parts_mu
 from matrixdp.mechanisms.programs import Part, Question, Records
 from matrixdp.mechanisms.promise import promised
+from matrixdp.mechanisms.release import Rows
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums, gaussian_dp
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
-
-#: Returns the records in blocks (k, m); each call starts anew.
-Rows = Callable[[], Iterable[Array]]
 
 #: Maps a release of a part and its exact value to the noisy value.
 Answer = Callable[[AdditiveGaussian, Array], Array]
@@ -305,13 +303,14 @@ class ComposedMoments:
         """Check that safe noise exists for every part.
 
         Raises:
-            InputError: as :attr:`matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`.
+            InputError: as :meth:`matrixdp.mechanisms.additive.AdditiveMechanism.check`.
             NoGuarantee: the parts do not give the guarantee.
         """
         self._require_parts()
         for part in self.parts:
             for release in part.releases:
                 _ = release.rounding_factor
+        safe.table(safe.NORMAL)
 
     def release(self, records: ArrayLike) -> Outcome:
         """Return the outcome of one release for real use of records, one per row (n, m).

@@ -14,12 +14,8 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.isolation import isolate
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.release import Release
 from matrixdp.release import durable, ledger, specification, storage, tables
-
-#: What an account can be charged for.
-Release = AdditiveMechanism | ComposedMoments
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.

@@ -11,11 +11,11 @@ from matrixdp import checks, library
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.promise import promised
+from matrixdp.mechanisms.release import Release
 from matrixdp.mechanisms.scaled import MinMaxScaled, units
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
@@ -49,7 +49,7 @@ class Option:
 
     mechanism: Mechanism
     # Its arrays would fill the screen where options are printed as a list.
-    release: AdditiveMechanism | ComposedMoments = field(repr=False)
+    release: Release = field(repr=False)
     error: float
     key: str = field(default="", repr=False)
     headline: str = field(default="", repr=False)

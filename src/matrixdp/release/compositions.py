@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, as_input_error
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import (
-    ComposedMoments,
-    Outcome,
-    Rows,
-)
+from matrixdp.mechanisms.composed import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release.outputs.noisy import Noisy
@@ -36,32 +32,12 @@ _RECORDS, _SEED = 1000, 0
 TRIAL_DRAWS = 20
 
 
-def prepare(
-    output: Output, release: AdditiveMechanism | ComposedMoments, rows: Rows
-) -> Callable[[], Draw]:
-    """Read records, and return a function that draws a release of them.
-
-    Bad records are refused here, before any noise is drawn.
-
-    Args:
-        output: what is read, with the query of the release.
-        release: calibrated mechanism.
-        rows: returns the scaled records in blocks (k, m); each call starts anew.
-    """
-    if isinstance(release, ComposedMoments):
-        return release.prepare(rows)
-    value = output.value(rows())
-    return lambda: release.release_value(value)
-
-
-def reader(output: Output, release: AdditiveMechanism | ComposedMoments, **size: int) -> Reader:
+def reader(output: Output, release: Release, **size: int) -> Reader:
     """Return a function from a draw to what it gives; ``draws=`` limits simulations of noise."""
 
     def read(draw: Draw) -> Noisy:
         if not isinstance(draw, Outcome):
-            assert isinstance(release, AdditiveMechanism)
-            return output.noisy(MomentNoise(release, **size), draw)
-        assert isinstance(release, ComposedMoments)
+            return output.noisy(MomentNoise(release.widest, **size), draw)
         noise = MomentNoise(release.at(draw.radius), draw.centre_std, **size)
         return noisy(output, release, draw, noise)
 
@@ -69,7 +45,7 @@ def reader(output: Output, release: AdditiveMechanism | ComposedMoments, **size:
 
 
 def noisy(
-    output: Output, release: ComposedMoments, outcome: Outcome, noise: MomentNoise | None = None
+    output: Output, release: Release, outcome: Outcome, noise: MomentNoise | None = None
 ) -> Noisy:
     """Return what a release in parts gives to an output; ``noise`` is that at its radius."""
     reach = _reach(output.query.domain, outcome.centre)
@@ -92,7 +68,7 @@ def _reach(domain: Box | Ball, centre: Array) -> float:
     return float(np.linalg.norm(sides.max(axis=0)))
 
 
-def trials(output: Output, release: AdditiveMechanism | ComposedMoments) -> Iterator[Draw]:
+def trials(output: Output, release: Release) -> Iterator[Draw]:
     """Yield two draws around public values, which no record decides, by simulated noise.
 
     An answer is described for them before any charge, so that nothing but the noise is new to what
@@ -108,19 +84,19 @@ def trials(output: Output, release: AdditiveMechanism | ComposedMoments) -> Iter
             sizes = part.noise_std, part.query.domain.radius
             yield Outcome(noise, *sizes, centre, release.centre_std)
         return
-    is_matrix = release.query.output_type == "matrix"
+    widest, is_matrix = release.widest, release.query.output_type == "matrix"
     for largest in (0.0, float(query.n_records) if isinstance(query, SizeQuery) else 1.0):
         value = np.full(query.shape, largest)
         if output.constant:
             value[CONSTANT, 0 if value.shape[1] == 1 else CONSTANT] = 1.0
-        value += release.noise.sample(stream, 1)[0]
+        value += widest.noise.sample(stream, 1)[0]
         yield value[:, :_RECORDS].T if is_matrix else value
 
 
 def rehearse(
     name: str,
     output: Output,
-    release: AdditiveMechanism | ComposedMoments,
+    release: Release,
     describe: Callable[[Reader, Draw], object],
 ) -> None:
     """Describe an answer of a release for draws around public values, before any charge.

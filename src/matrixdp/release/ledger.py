@@ -35,6 +35,7 @@ from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.mechanism import UNAUDITED
+from matrixdp.mechanisms.release import Release
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.quadratic import UPWARDS
@@ -139,7 +140,7 @@ def usable_delta(total: Mapping[str, Any]) -> float:
     return float(total["delta"] - total["sampler"]) if total["delta"] else 0.0
 
 
-def cost(release: AdditiveMechanism | ComposedMoments) -> float:
+def cost(release: Release) -> float:
     """Return the mu of a release, rounded up."""
     if release.mu is not None:
         return release.mu * UPWARDS
@@ -157,7 +158,7 @@ def pure_mu(epsilon: float) -> float:
     return float(-2 * ndtri_exp(-np.logaddexp(0, epsilon))) * UPWARDS
 
 
-def entry(release: AdditiveMechanism | ComposedMoments) -> dict[str, Any]:
+def entry(release: Release) -> dict[str, Any]:
     """Return the charge of a release: ``mu``, ``pure_epsilon``, ``numbers`` and any ``parts``.
 
     Where a class of another author declares the guarantee, ``guarantee`` says so.
@@ -170,7 +171,7 @@ def entry(release: AdditiveMechanism | ComposedMoments) -> dict[str, Any]:
     }
     if not release.of_library:
         charge["guarantee"] = UNAUDITED.removeprefix("; ")
-    return charge if isinstance(release, AdditiveMechanism) else {**charge, "parts": release.costs}
+    return {**charge, "parts": release.costs} if release.costs else charge
 
 
 def today() -> str:
@@ -203,26 +204,21 @@ def terms(account: Mapping[str, Any]) -> tuple[dict[str, float], Relation]:
     return numbers, relation
 
 
-def check(release: AdditiveMechanism | ComposedMoments) -> None:
+def check(release: Release) -> None:
     """Check that a release can be drawn and has the noise that it states, before it is charged.
 
     Raises:
-        InputError: it has no guarantee, no safe noise, or less noise than it states; or as
-            :func:`matrixdp.noise.safe.table`.
+        InputError: it is for simulation alone, or as :meth:`Release.check`.
     """
     if not isinstance(release, AdditiveMechanism | ComposedMoments):
         raise InputError(
             f"a {type(release).__name__} is for simulation alone; take one of those that "
             "`compare_mechanisms` returns"
         )
-    if isinstance(release, ComposedMoments):
-        release.check()
-        safe.table(safe.NORMAL)
-        return
-    # Also where another author's class has a factor of its own.
-    proofs.require(release)
-    _ = release.rounding_factor
-    safe.table(release.whitened[1])
+    if isinstance(release, AdditiveMechanism):
+        # Also where another author's class has a check of its own.
+        proofs.require(release)
+    release.check()
 
 
 def check_terms(

@@ -29,11 +29,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from matrixdp.checks import Array
-from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import ShellQuery
 from matrixdp.mechanisms.composed import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
+from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.release import compositions
 from matrixdp.release.outputs.noisy import Noisy
@@ -84,7 +84,7 @@ def _columns(features: int, target: bool) -> Array:
     return 2 * np.asarray(ndtr(latent)) - 1
 
 
-def losses(output: Output, release: AdditiveMechanism | ComposedMoments) -> tuple[float, ...]:
+def losses(output: Output, release: Release) -> tuple[float, ...]:
     """Return the loss of a release at each of ``FILLS``, to a hundredth and at least 0.
 
     Args:
@@ -118,7 +118,7 @@ def order(loss: Sequence[float]) -> list[int]:
 
 def simulated_answers(
     output: Output,
-    release: AdditiveMechanism | ComposedMoments,
+    release: Release,
     records: Array,
     most: int = _DRAWS,
 ) -> Iterator[Array]:
@@ -137,12 +137,10 @@ def simulated_answers(
         yield output.answer(noisy)
 
 
-def _simulated(
-    output: Output, release: AdditiveMechanism | ComposedMoments, records: Array, draws: int
-) -> Iterator[Noisy]:
+def _simulated(output: Output, release: Release, records: Array, draws: int) -> Iterator[Noisy]:
     """Yield what simulated releases give."""
     stream = np.random.default_rng(_SEED)
-    if output.about_mean and isinstance(release, AdditiveMechanism):
+    if output.constant:
         records = with_constant(records)
     if isinstance(release, ComposedMoments):
         sample = _Sample(records.T, times=release.query.n_records / len(records))
@@ -154,6 +152,6 @@ def _simulated(
             outcome = Outcome(*of_part, chosen.centre, release.centre_std, chosen.weight)
             yield compositions.noisy(output, release, outcome)
         return
-    exact, noise = records.T @ records / len(records), MomentNoise(release)
-    for drawn in release.noise.sample(stream, draws):
+    exact, noise = records.T @ records / len(records), MomentNoise(release.widest)
+    for drawn in release.widest.noise.sample(stream, draws):
         yield output.noisy(noise, exact + drawn)

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from matrixdp import checks
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.release import Release
 from matrixdp.release import (
     choices,
     compositions,
@@ -67,7 +66,7 @@ class Plan:
     option: Option | None = None
 
     @property
-    def release(self) -> AdditiveMechanism | ComposedMoments:
+    def release(self) -> Release:
         """The calibrated mechanism that is taken."""
         assert self.option is not None
         return self.option.release
@@ -149,7 +148,7 @@ class Plan:
         assert self.option is not None
         spec, release = replace(self.spec, output=self.output), self.release
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
-        draw = compositions.prepare(spec.output, release, scaled_records(spec, release))
+        draw = release.prepare(scaled_records(spec, release))
         notes = columns_without_bounds(spec)
 
         def describe(few: compositions.Reader, trial: compositions.Draw) -> None:

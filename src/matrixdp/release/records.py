@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from matrixdp.checks import Array, InputError, plural
-from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, Rows
+from matrixdp.mechanisms.release import Release, Rows
 from matrixdp.release import tables
 from matrixdp.release.specification import Specification
 
@@ -40,7 +39,7 @@ def read_records(spec: Specification) -> Iterator[Array]:
         )
 
 
-def scaled_records(spec: Specification, release: AdditiveMechanism | ComposedMoments) -> Rows:
+def scaled_records(spec: Specification, release: Release) -> Rows:
     """Return a function that yields the scaled records in blocks, anew in each call.
 
     A release in parts reads its records again after its charge, when a file may have changed or
@@ -50,10 +49,7 @@ def scaled_records(spec: Specification, release: AdditiveMechanism | ComposedMom
     def scaled() -> Iterator[Array]:
         return map(spec.output.scaled, read_records(spec))
 
-    if (
-        isinstance(release, AdditiveMechanism)
-        or spec.output.records * spec.output.box.features > _HELD
-    ):
+    if not release.costs or spec.output.records * spec.output.box.features > _HELD:
         return scaled
     blocks, held = [], 0
     for block in scaled():

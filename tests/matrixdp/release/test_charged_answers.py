@@ -17,6 +17,8 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.release import compositions, description, durable, storage
 from matrixdp.release.answer import Answer
 from matrixdp.release.outputs.covariance import Covariance
@@ -144,13 +146,14 @@ def test_records_in_memory_have_the_numbers_of_their_draw(
 ):
     account = mdp.Account(tmp_path / "a.json", epsilon=4, delta=1e-5) if counted else None
     drawn = []
-    prepare = compositions.prepare
+    kind = ComposedMoments if mechanism == "clipped" else AdditiveMechanism
+    prepare = kind.prepare
 
     def watch(*given):
         draw = prepare(*given)
         return lambda: drawn.append(draw()) or drawn[-1]
 
-    monkeypatch.setattr(compositions, "prepare", watch)
+    monkeypatch.setattr(kind, "prepare", watch)
     arm(monkeypatch, *STEPS[step], FAULTS[fault], lambda: bool(drawn))
     answer = mdp.make_release(
         harness.ROWS,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms import histogram
-from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.histogram import BETA, OTHERS
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.privacy.sizes import SizeQuery
@@ -58,11 +56,6 @@ class Bounds(Output):
         """Names of the numbers of a row."""
         return [*self.headers]
 
-    def value(self, blocks: Iterable[Array]) -> Array:
-        """Return the numbers of records by their sizes."""
-        assert isinstance(self.query, SizeQuery)
-        return self.query.counts(blocks)
-
     def answer(self, noisy: Noisy) -> Array:
         """Return the lowest and highest value of each column, (m, 2)."""
         sides = histogram.bounds(noisy.part, noisy.value)
@@ -70,8 +63,7 @@ class Bounds(Output):
 
     def noise_of(self, option: Option) -> dict[str, Any]:
         """Return the entries of a receipt on the noise of the counts."""
-        release = option.release
-        assert isinstance(release, AdditiveMechanism)
+        release = option.release.widest
         return {
             "private_bounds": "bounds are the ends of the outermost bins of a noisy histogram over "
             "powers of two whose counts are above thresholds; what lies beyond them is not said",

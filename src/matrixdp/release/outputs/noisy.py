@@ -9,8 +9,9 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.composed import Outcome
 from matrixdp.mechanisms.moments import MeanCovariance, positive
+from matrixdp.mechanisms.release import Release
 from matrixdp.release.uncertainty import MomentNoise
 
 
@@ -30,7 +31,7 @@ class Noisy:
     """
 
     value: Array
-    release: AdditiveMechanism | ComposedMoments
+    release: Release
     noise: MomentNoise
     mean: Array | None = None
     weight: Array | float = 1.0

@@ -8,7 +8,7 @@ stands in a file, and what the noise means for it. To add one: a file with a sub
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,9 +16,8 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, with_constant
-from matrixdp.privacy import exact_sums
+from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
@@ -169,10 +168,6 @@ class Output(abc.ABC):
             records = Ball(1.0, len(self.columns)).clip(records.T).T
         return with_constant(records)
 
-    def value(self, blocks: Iterable[Array]) -> Array:
-        """Return the exact value of the query on scaled records in blocks (k, m)."""
-        return exact_sums.value(self.query, blocks)
-
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
@@ -306,7 +301,7 @@ class Output(abc.ABC):
         """The lowest and highest number of each column, (m,) each."""
         return self.middle - self.half, self.middle + self.half
 
-    def weight_std(self, release: AdditiveMechanism | ComposedMoments) -> float:
+    def weight_std(self, release: Release) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
         if not (self.constant and self.query.private_count):
             return release.weight_std
@@ -316,7 +311,7 @@ class Output(abc.ABC):
 
     def deviations(
         self,
-        release: AdditiveMechanism | ComposedMoments,
+        release: Release,
         part: AdditiveMechanism | None = None,
         *,
         small: bool = False,
@@ -338,7 +333,7 @@ class Output(abc.ABC):
         """
         part = part or release.widest
         spread, weight = variances(part) * part.rounding_factor**2, self.weight_std(release) ** 2
-        if small and isinstance(release, ComposedMoments):
+        if small and release.costs:
             weight = 0.0
         columns, is_matrix = np.arange(len(self.columns)), spread.shape[1] > 1
         mean = np.full(len(columns), release.centre_std**2)
@@ -353,9 +348,7 @@ class Output(abc.ABC):
         second_order = 1 + 8 * weight
         return np.sqrt(second_order * least), np.sqrt(second_order * largest)
 
-    def _hidden(
-        self, release: AdditiveMechanism | ComposedMoments, part: AdditiveMechanism | None = None
-    ) -> Array:
+    def _hidden(self, release: Release, part: AdditiveMechanism | None = None) -> Array:
         """Return below what noise hides each column's number (m,), at two deviations of it."""
         return 2 * self.deviations(release, part, small=True)[1] * self.sizes
 
@@ -365,12 +358,12 @@ class Output(abc.ABC):
         least, largest = (self.sizes * part for part in self.deviations(release))
         key, cases = self._noise_key, {"": least}
         entries: dict[str, Any] = {"noise_over_half_range": option.error}
-        if isinstance(release, ComposedMoments):
+        if release.costs:
             entries = {"parts": release.costs, "noise_over_filled_radius": option.error}
             key += "_at_the_largest_radius"
             effects = {"clipping": CLIPPING}
         else:
-            effects = self.widths(release) if self.has_intervals else {}
+            effects = self.widths(release.widest) if self.has_intervals else {}
         if (largest > least).any():
             middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
             cases = {middle: least, bound: largest}
@@ -382,7 +375,7 @@ class Output(abc.ABC):
     def _noise_key(self) -> str:
         return "noise_std"
 
-    def condition(self, release: AdditiveMechanism | ComposedMoments) -> str:
+    def condition(self, release: Release) -> str:
         """Return on what the sizes of noise depend, beside the bounds."""
         if not self.query.private_count:
             return ""
