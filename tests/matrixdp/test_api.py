@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -42,6 +43,25 @@ def test_a_name_that_is_near_says_which_one_is_meant():
         mdp.release("people.toml")
     with pytest.raises(AttributeError, match="did you mean PrivateRidge"):
         _ = mdp.ridge
+
+
+def test_editors_complete_what_a_request_may_state():
+    from matrixdp.release import keys, missing
+
+    hints = get_type_hints(keys.Settings)
+    assert {*hints} == {*keys.KEYS} - {"file", "separator", "decimal", "account"}
+    words = {
+        "query": [*keys.every()],
+        "mechanism": [keys.RECOMMENDED, *keys.MECHANISMS, keys.CLIPPED],
+        "adjacency": [*keys.RELATIONS],
+        "missing": [missing.REFUSE, missing.MIDDLE, missing.PRESENT],
+    }
+    for name, allowed in words.items():
+        kinds = [kind for kind in get_args(hints[name]) if get_origin(kind) is Literal]
+        assert [word for kind in kinds for word in get_args(kind)] == allowed
+    for verb in (mdp.make_release, mdp.private_bounds, mdp.recommend):
+        hint = get_type_hints(inspect.unwrap(verb))["settings"]
+        assert get_args(hint) == (keys.Settings,)
 
 
 def test_the_version_is_that_of_the_command(capsys):

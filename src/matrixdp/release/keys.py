@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from matrixdp import checks
 from matrixdp.checks import InputError
@@ -14,7 +14,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import ledger, missing, readers
-from matrixdp.release.bounds import pair
+from matrixdp.release.bounds import BoundsLike, pair
 from matrixdp.release.outputs import Bounds, Output, every
 from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
 
@@ -128,3 +128,36 @@ KEYS = {
     "separator": Key(partial(_mark, readers.SEPARATORS)),
     "decimal": Key(partial(_mark, readers.DECIMALS)),
 }
+
+
+#: What ``query`` and ``mechanism`` may be, for editors and type checkers.
+QueryName = Literal[
+    "records", "mean", "second_moments", "covariance", "components", "regression", "bounds"
+]
+MechanismName = Literal["recommend", "laplace", "gaussian", "analyze_gauss", "clipped"]
+
+
+class Settings(TypedDict, total=False):
+    """The keys that a request for records in memory may have, as Python states them.
+
+    What each may be, and where it has a meaning, ``KEYS`` checks. None stands for nothing stated.
+    """
+
+    query: QueryName | None
+    records: int | None
+    epsilon: float | None
+    bounds: BoundsLike | None
+    columns: Sequence[Any] | None
+    delta: float | None
+    total: Mapping[str, float] | None
+    label: str | None
+    mechanism: MechanismName | None
+    target: str | int | None
+    number: int | None
+    alpha: float | None
+    intercept: bool | None
+    max_norm: float | None
+    adjacency: Literal["replace", "add_or_remove"] | None
+    person: str | int | None
+    per_person: int | None
+    missing: Literal["refuse", "middle", "present"] | Mapping[Any, float] | None

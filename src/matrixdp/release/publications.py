@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
+from matrixdp.release.keys import Settings
 from matrixdp.release.outputs import Bounds
 from matrixdp.release.specification import Specification
 
@@ -43,7 +44,7 @@ def make_release(
     account: str | os.PathLike | Account | None = None,
     out: str | os.PathLike | None = None,
     even_if_useless: bool = False,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Answer:
     """Make one private release, with its receipt, as `matrixdp release` does.
 
@@ -85,7 +86,7 @@ def make_release(
     >>> mean.receipt["mechanism"]
     'laplace'
     """
-    return _make(_request(source, account, settings), account, out, even_if_useless)
+    return _make(_request(source, account, {**settings}), account, out, even_if_useless)
 
 
 def _make(
@@ -112,7 +113,7 @@ def private_bounds(
     account: str | os.PathLike | Account | None = None,
     out: str | os.PathLike | None = None,
     even_if_useless: bool = False,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Answer:
     """Find bounds of columns in private, as `matrixdp bounds` does.
 
@@ -135,15 +136,16 @@ def private_bounds(
     >>> [*bounds.answer]
     ['0']
     """
+    stated: dict[str, Any] = {**settings}
     if not isinstance(source, str | os.PathLike):
-        settings = parser.with_bounds_query(settings)
-    spec = _request(source, account, settings, parser.read_bounds)
+        stated = parser.with_bounds_query(stated)
+    spec = _request(source, account, stated, parser.read_bounds)
     return _make(spec, account, out, even_if_useless)
 
 
 @isolate
 def recommend(
-    source: Any, *, account: str | os.PathLike | Account | None = None, **settings: Any
+    source: Any, *, account: str | os.PathLike | Account | None = None, **settings: Unpack[Settings]
 ) -> list[Option]:
     """Return the mechanisms for a release, the one that it takes first, as `matrixdp recommend`.
 
@@ -169,7 +171,7 @@ def recommend(
     >>> print(mdp.recommend(records[:, :2], query="mean", **public)[0])
     laplace: noise of +- 0.00133 in the mean of 0, +- 0.00133 in the mean of 1; certified
     """
-    spec = _request(source, account, settings)
+    spec = _request(source, account, {**settings})
     books = None if spec.in_file else _account(spec, account)
     return [option for option, _ in choices.rank(spec, books)]
 
