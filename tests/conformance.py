@@ -397,18 +397,19 @@ def check_draws(case: Case) -> None:
     for one, another in itertools.combinations([*first, *other], 2):
         assert not np.allclose(one, another)
     if getattr(release, "batches", False):
-        draw, answers = drawing(np.random.default_rng(0), 8), list[Array]()
+        noises: dict[Any, Array] = {}
 
-        def keeping(question: Any, exact: Array) -> Array:
-            # Far more noise, by which releases of few records decide otherwise too.
-            answers.append(exact + 100 * (draw(question, exact) - exact))
-            return answers[-1]
+        def ask(question: Any, exact: Array) -> Array:
+            # Far more noise, of each release its own, by which few records decide otherwise too.
+            noise = question.noise.sample(np.random.default_rng(len(noises)), 1)[0]
+            turns = np.cos(1000 * exact.sum(axis=(-2, -1), keepdims=True))
+            return exact + 100 * turns * noises.setdefault(question, noise)
 
-        batch = release.released(release.run(Value(value), keeping))
-        for number, one in enumerate(batch):
-            answer = iter([batched[number] for batched in answers])
-            released = release.released(release.run(Value(value), lambda *_, a=answer: next(a)))
-            np.testing.assert_allclose(one, released, rtol=1e-9)
+        values = case.value(8)
+        batch = release.released(release.run(release.reads(values), ask))
+        for one, each in zip(batch, values, strict=True):
+            alone = release.released(release.run(release.reads(each), ask))
+            np.testing.assert_allclose(one, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:

@@ -55,7 +55,7 @@ class Value(Records):
 
 @dataclass(frozen=True)
 class Columns(Records):
-    """Records of simulated releases, one per column (m, n), which all of them share."""
+    """Records of simulated releases, one per column (m, n), which all share; or (k, m, n)."""
 
     columns: Array
     _values: dict[Query, Array] = field(default_factory=dict, compare=False)
@@ -99,11 +99,11 @@ def drawing(generator: np.random.Generator, count: int | None = None) -> Ask:
     """Return what answers the questions of a simulated release.
 
     With ``count`` it answers those of so many releases at once, (count, m, n). Their values are one
-    (m, n), or one for each.
+    (m, n), or one for each; those of some of the releases are one for each of them.
     """
 
     def ask(question: Question, value: Array) -> Array:
-        draws = 1 if count is None else count
+        draws = len(value) if value.ndim == 3 else 1 if count is None else count
         if isinstance(question, AdditiveGaussian):
             # Without its check: what a program asks follows from records that were checked.
             noisy = question._draw(value, generator, draws)
@@ -135,8 +135,8 @@ class Part(NamedTuple):
 class Program(CalibratedMechanism):
     """A calibrated mechanism in several parts."""
 
-    #: Whether ``run`` and ``released`` serve many releases of one value at once, as NumPy
-    #: broadcasts: then answers, and what is made of them, have the releases along their first axis.
+    #: Whether ``run`` and ``released`` serve many releases at once, as NumPy broadcasts: then
+    #: answers, and what is made of them, have the releases along their first axis.
     batches: ClassVar[bool] = False
 
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
@@ -151,11 +151,14 @@ class Program(CalibratedMechanism):
         """Return what ``simulate`` gives of an outcome."""
         return np.asarray(outcome)
 
+    @property
+    def reads(self) -> Callable[[Array], Records]:
+        """What makes of an exact value, or of records as columns, what ``run`` reads."""
+        return Columns if isinstance(self.query, RecordsQuery) else Value
+
     def simulated(self, value: Array, asks: Sequence[Ask]) -> Array:
         """Return a release for each ``ask``, of one value (m, n), or of one for each (k, m, n)."""
-        reads: Callable[[Array], Records] = Value
-        if isinstance(self.query, RecordsQuery):
-            reads = Columns
+        reads = self.reads
         each = [reads(value)] * len(asks) if value.ndim == 2 else map(reads, value)
         pairs = zip(each, asks, strict=True)
         return np.stack([self.released(self.run(records, ask)) for records, ask in pairs])
@@ -163,7 +166,7 @@ class Program(CalibratedMechanism):
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
         # A subclass may override one method, and take the first answer for that of all releases.
         if self.batches and library.owns(self):
-            return self.released(self.run(Value(value), drawing(generator, count)))
+            return self.released(self.run(self.reads(value), drawing(generator, count)))
         return self.simulated(value, [drawing(generator)] * count)
 
 

@@ -17,6 +17,7 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from matrixdp.checks import Array, InputError
@@ -25,7 +26,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.clipped import clipped, halvings, tallies
 from matrixdp.mechanisms.gaussian import independent_triangle
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Ask, Program, Records, Step, answered
+from matrixdp.mechanisms.programs import Ask, Program, Records, Step, Value, answered
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.privacy import gaussian_dp
@@ -51,8 +52,8 @@ class SquaredNorms(RecordsQuery):
     """Squared norms of records over the largest one, (1, n)."""
 
     def value(self, records: Array) -> Array:
-        """Return the squared norms of records (m, n)."""
-        return (squared_norms(records) / self.domain.radius**2)[None]
+        """Return the squared norms of records (..., m, n)."""
+        return (squared_norms(records) / self.domain.radius**2)[..., None, :]
 
 
 class ClippingLosses(SquaredNorms):
@@ -64,7 +65,7 @@ class ClippingLosses(SquaredNorms):
         return np.arange(min(self.features * self.n_records, RADII) + 1.0)
 
     def value(self, records: Array) -> Array:
-        """Return the losses of records (m, n)."""
+        """Return the losses of records (..., m, n)."""
         return losses(super().value(records), self.steps)
 
 
@@ -112,6 +113,7 @@ class Spectrum(Program):
     moments: AdditiveGaussian
     eigenvalue_std: float
     stream = "Spectrum"
+    batches = True
 
     @LazyProperty
     def spread(self) -> Step:
@@ -125,11 +127,12 @@ class Spectrum(Program):
         value = records.value(self.query)
         eigenvalues, vectors = np.linalg.eigh(ask(self.moments, value))
         if self.eigenvalue_std:
-            exact = np.asarray(np.linalg.eigvalsh(value)[:, None], dtype=float)
-            eigenvalues = ask(self.spread, exact)[:, 0]
-        least = SPREAD * self.query.largest_norm * np.arange(len(vectors)) / len(vectors)
+            exact = np.asarray(np.linalg.eigvalsh(value)[..., None], dtype=float)
+            eigenvalues = ask(self.spread, exact)[..., 0]
+        count = self.query.features
+        least = SPREAD * self.query.largest_norm * np.arange(count) / count
         eigenvalues = np.clip(eigenvalues, least, self.query.largest_norm - least[::-1])
-        return np.asarray((vectors * eigenvalues) @ vectors.T)
+        return np.asarray((vectors * eigenvalues[..., None, :]) @ np.swapaxes(vectors, -2, -1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,12 +152,26 @@ class ChosenBySearch(Program):
     rest: float
     output_type = "second_moments"
     stream = "ChosenBySearch"
+    batches = True
 
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy second moments at the radius, with the ridge of their noise."""
-        moments, part = self.release_at(self.choose(records, ask)[0])
-        noisy = answered(part, records, ask)
-        return lifted(noisy, moments_ridge(moments.noise_std, self.query.features))
+        numbers, _ = self.choose(records, ask)
+        if not np.ndim(numbers):
+            return self._at(int(numbers), records, ask)
+        released = np.empty((len(numbers), *[self.query.features] * 2))
+        for number in np.unique(numbers).tolist():
+            which = numbers == number
+            value = records.value(self.release_at(number)[1].query)
+            # One value of all releases, or one of each.
+            few = np.broadcast_to(value, (len(numbers), *value.shape[-2:]))[which]
+            released[which] = self._at(number, Value(few), ask)
+        return released
+
+    def _at(self, number: int, records: Records, ask: Ask) -> Array:
+        moments, part = self.release_at(number)
+        ridge = moments_ridge(moments.noise_std, self.query.features)
+        return lifted(answered(part, records, ask), ridge)
 
     # Trials choose few numbers, and calibration takes longer than noise.
     @functools.lru_cache(maxsize=512)  # noqa: B019
@@ -169,7 +186,7 @@ class ChosenBySearch(Program):
         of = {"query": query, "moments": moments, "eigenvalue_std": std}
         return moments, Spectrum.from_mu(self.rest, budget, **of)
 
-    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
+    def choose(self, records: Records, ask: Ask) -> tuple[NDArray[np.int_], float]:
         """Return twice the step of the search's stop, plus 1 for separate eigenvalues.
 
         Of the noisy comparisons only the first one that is not below the threshold may be used:
@@ -177,15 +194,18 @@ class ChosenBySearch(Program):
         """
         count, steps = self.query.n_records, self.steps
         squares = records.value(self._squares)
-        noisy = ask(self.trace, squares.mean(axis=-1, keepdims=True))[0, 0]
+        noisy = ask(self.trace, squares.mean(axis=-1, keepdims=True))[..., 0, 0]
         noisy = noisy + self.trace_std * np.sqrt(2 * np.log(8 / FAILURE))
         whole, apart = self.expected(np.clip(noisy, 1e-16, 1.0), steps)
-        exact = records.value(self._losses)[0] - count * np.minimum(whole, apart)
+        exact = records.value(self._losses)[..., 0, :] - count * np.minimum(whole, apart)
         # The threshold is 0.
-        answers = ask(self.comparison, np.concatenate([[0.0], exact])[:, None])[:, 0]
-        above = answers[1:] >= answers[0]
-        first = int(above.argmax()) if above.any() else len(steps) - 1
-        return 2 * first + int(apart[first] < whole[first]), 1.0
+        threshold = np.zeros((*exact.shape[:-1], 1))
+        questions = np.concatenate([threshold, exact], axis=-1)[..., None]
+        answers = ask(self.comparison, questions)[..., 0]
+        above = answers[..., 1:] >= answers[..., :1]
+        first = np.where(above.any(axis=-1), above.argmax(axis=-1), len(steps) - 1)
+        separate = np.take_along_axis(apart < whole, first[..., None], axis=-1)[..., 0]
+        return 2 * first + separate, 1.0
 
     @LazyProperty
     def _squares(self) -> SquaredNorms:
