@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import composition, declarations, real
+from matrixdp.auditing import alignment, declarations, real
 from matrixdp.auditing.audit import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import Findings, columns, examine, largest
 from matrixdp.auditing.runs import Runs
@@ -71,7 +71,7 @@ def judge(
         source: the query whose records it gets.
         generators: seven streams.
         runs: largest number of counted runs on each neighbour, by each door.
-        pairs: of data sets that replays of a program try, see :func:`composition.executed`.
+        pairs: of data sets that replays of a program try, see :func:`alignment.executed`.
 
     Raises:
         InputError: the class never simulates a release.
@@ -96,9 +96,9 @@ def _judged(
             words = f"a real release has {factor:.3g} of the noise it needs"
             return [], f"{REFUTED}: {words}"
     if isinstance(release, Program):
-        finding = composition.executed(release, generators[5], pairs)
+        finding = alignment.executed(release, generators[5], pairs)
         if finding.mu > 1 + ROUNDING:
-            return [], composition.REPLAYED
+            return [], alignment.REPLAYED
     claim = Budget(release.epsilon, release.delta)
     results: list[Findings] = []
     for number, (name, door) in enumerate(doors(release).items()):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from matrixdp import library
-from matrixdp.auditing import composition, draws
+from matrixdp.auditing import alignment, draws
 from matrixdp.auditing.audit import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
 from matrixdp.auditing.exact_curve import epsilon_of, waste_of
@@ -140,4 +140,4 @@ class ComposedAudit(BlackBoxAudit):
 
     def executed(self, stream: Generator, most: int | None = None) -> Finding:
         """Replay the draws of all parts."""
-        return composition.executed(self.release, stream, most)
+        return alignment.executed(self.release, stream, most)

@@ -9,6 +9,8 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import declarations, foreign, parts, real, replay
+from matrixdp.auditing.alignment import REPLAYED as REPLAYED
+from matrixdp.auditing.alignment import SHORTFALL
 from matrixdp.auditing.audit import (
     COST,
     ROUNDING,
@@ -22,8 +24,6 @@ from matrixdp.auditing.audit import (
     row,
 )
 from matrixdp.auditing.blackbox import Proof, prove
-from matrixdp.auditing.composition import REPLAYED as REPLAYED
-from matrixdp.auditing.composition import SHORTFALL
 from matrixdp.auditing.exact_curve import PURE, GaussianAudit
 from matrixdp.auditing.norm import NormAudit
 from matrixdp.auditing.projection import BlackBoxAudit
@@ -79,7 +79,7 @@ class Limits(NamedTuple):
 
     Attributes:
         runs: of the black box per neighbour.
-        pairs: of data sets that replays try, see :func:`matrixdp.auditing.composition.executed`.
+        pairs: of data sets that replays try, see :func:`matrixdp.auditing.alignment.executed`.
         numbers: that the counted runs of the black box read, on both neighbours together.
     """
 

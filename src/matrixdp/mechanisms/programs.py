@@ -9,7 +9,7 @@ Who runs it passes other records and another ``ask``:
 
 - a simulation, one release after another: :class:`Columns` and :func:`drawing`;
 - a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.composed`;
-- an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.composition`.
+- an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.alignment`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from mechanismqueries import DOMAINS, RELATIONS
 from partsearch import largest_mu
 
-from matrixdp.auditing import composition, real
+from matrixdp.auditing import alignment, real
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import (
@@ -47,7 +47,7 @@ def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
 
 
 def executed(release):
-    return composition.executed(release, np.random.default_rng(0))
+    return alignment.executed(release, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("case", NUMBERS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mechanismqueries import LIVER
 
-from matrixdp.auditing import composition, releases, replay
+from matrixdp.auditing import alignment, releases, replay
 from matrixdp.mechanisms.clipped import PrivatelyClipped, clipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
@@ -48,4 +48,4 @@ def test_records_in_a_box_with_noise_for_a_ball_are_refuted(wrong):
 @pytest.mark.parametrize("query", [MOMENTS, replace(MOMENTS, domain=Ball(1.0, 6))])
 def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
-    assert composition.executed(release, np.random.default_rng(0)).differing_share == 0
+    assert alignment.executed(release, np.random.default_rng(0)).differing_share == 0

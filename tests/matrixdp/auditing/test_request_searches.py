@@ -15,7 +15,7 @@ import pytest
 from partsearch import largest_mu
 
 import matrixdp as mdp
-from matrixdp.auditing import composition
+from matrixdp.auditing import alignment
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.privacy import exact_sums
@@ -156,7 +156,7 @@ def assert_apart(release, values, constant):
 
 
 def assert_executed_as_declared(release):
-    assert composition.executed(release, np.random.default_rng(0)).differing_share == 0
+    assert alignment.executed(release, np.random.default_rng(0)).differing_share == 0
     assert 0.99 < largest_mu(release) / release.mu <= 1 + 1e-9
 
 

@@ -8,7 +8,7 @@ import pytest
 from mechanismqueries import Unclipped
 from nights import nightly_but
 
-from matrixdp.auditing import composition, releases
+from matrixdp.auditing import alignment, releases
 from matrixdp.auditing.neighbours import random_records
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
@@ -56,7 +56,7 @@ def values_of(release):
 
 def executed(release, most=None):
     """Return what replays show of a release."""
-    return composition.executed(release, np.random.default_rng(0), most)
+    return alignment.executed(release, np.random.default_rng(0), most)
 
 
 #: How much of the declared mu replays reach at least. Of three parts of equal mu^2 in a ball no
@@ -189,7 +189,7 @@ def unclipped_equations(release):
 def wrong_releases():
     """Yield wrong releases by name."""
     for (name, part), change in PARTS.items():
-        yield f"{name}: less {part}", change(RELEASES[name], 1 - composition.SHORTFALL)
+        yield f"{name}: less {part}", change(RELEASES[name], 1 - alignment.SHORTFALL)
     for name, part in (
         ("histogram", "lengths"),
         ("centred", "mean"),

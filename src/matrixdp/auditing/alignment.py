@@ -75,7 +75,7 @@ class Numbers(NamedTuple):
         return numbers
 
 
-class Answers:
+class Transcript:
     """Noisy answers to the questions of a program: with noise, or those of another run again.
 
     Args:
@@ -91,7 +91,7 @@ class Answers:
     """
 
     def __init__(
-        self, noise: Numbers | None = None, repeated: Answers | None = None, shift: float = 0.0
+        self, noise: Numbers | None = None, repeated: Transcript | None = None, shift: float = 0.0
     ) -> None:
         self._noise, self._repeated, self._shift = noise, repeated, shift
         self.parts: list[Question] = []
@@ -133,7 +133,7 @@ class Answers:
 
         return float(np.linalg.norm([spent(part) for part in self.parts]))
 
-    def apart(self, other: Answers) -> float:
+    def apart(self, other: Transcript) -> float:
         """Return the distance of the Gaussian draws from those of another run."""
         return float(
             np.linalg.norm(
@@ -236,15 +236,15 @@ def _run(
     release: Program | ComposedMoments,
     records: Array,
     noise: Numbers | None,
-    repeated: Answers | None = None,
-) -> tuple[Array, Answers]:
+    repeated: Transcript | None = None,
+) -> tuple[Array, Transcript]:
     """Return what a program releases of records (m, n), and its answers.
 
     Raises:
         Undeclared: a real release refuses what its program asks.
     """
     if isinstance(release, ComposedMoments):
-        answers = Answers(noise, repeated)
+        answers = Transcript(noise, repeated)
         try:
             parts = release.run(lambda: [records.T], answers)
         except InputError as error:
@@ -252,7 +252,7 @@ def _run(
         return np.concatenate([np.ravel(part) for part in parts]), answers
     # What is added depends on the records, so that a step that shows it gives another release.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
-    answers = Answers(noise, repeated, shift)
+    answers = Transcript(noise, repeated, shift)
     outcome = release.run(_Clipped(_clipped(release.query, records)), answers)
     return release.released(outcome), answers
 
