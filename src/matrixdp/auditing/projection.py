@@ -14,7 +14,7 @@ from matrixdp.auditing.audit import COST, ROUNDING, Audit, Finding, Scale
 from matrixdp.auditing.blackbox import strength
 from matrixdp.auditing.exact_curve import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
-from matrixdp.auditing.statistics import of_centres
+from matrixdp.auditing.statistics import PROJECTION, of_centres
 from matrixdp.checks import Array
 from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
@@ -23,6 +23,9 @@ from matrixdp.privacy.sensitivity import RecordsQuery, SecondMomentQuery
 
 #: Least and largest number of runs on each neighbour that choose the statistic.
 HELD = 200, 1000
+
+#: Standard errors of a strength by which another statistic must exceed the projection.
+CLEAR = 3.0
 
 
 class BlackBoxAudit(Audit):
@@ -57,12 +60,18 @@ class BlackBoxAudit(Audit):
 
     @LazyProperty
     def _chosen(self) -> str:
-        """Name of the statistic with the most power; on a tie the projection on the change."""
+        """Name of the statistic with the most power: the projection unless another is clearly so.
+
+        Of a private release all strengths are near 0, and the largest one is of chance. The
+        projection has the most power where the noise is Gaussian, as that of composed releases.
+        """
         release, names = self.release, [*self._statistics]
         # A separate stream: the choice must not advance the streams of the audit.
         sample = np.stack(self._evaluate(names, self.held, np.random.default_rng(0)), axis=1)
         strengths = [strength(values, release.epsilon, release.delta) for values in sample]
-        return names[int(np.argmax(strengths))]
+        best, projection = int(np.argmax(strengths)), names.index(PROJECTION)
+        clear = strengths[best] - strengths[projection] > CLEAR / np.sqrt(self.held)
+        return names[best if clear else projection]
 
     @property
     def _statistics(self) -> dict[str, Callable[[Array], Array]]:

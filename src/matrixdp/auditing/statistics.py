@@ -48,6 +48,9 @@ class Sample(NamedTuple):
         return self.answers.reshape(len(self.answers), -1)
 
 
+#: Name of the likelihood ratio of Gaussian noise.
+PROJECTION = "the projection on the change"
+
 #: Statistic of runs: (runs,).
 Statistic = Callable[[Sample], Array]
 
@@ -114,7 +117,7 @@ def of_centres(centres: Sequence[Array], shape: tuple[int, ...]) -> dict[str, Nu
     """
     change = centres[0] - centres[1]
     result: dict[str, Number] = {
-        "the projection on the change": lambda y: y @ change,
+        PROJECTION: lambda y: y @ change,
         "the norm": lambda y: np.linalg.norm(y, axis=1),
         "the largest entry": lambda y: y.max(axis=1),
         "the least entry": lambda y: y.min(axis=1),
