@@ -153,7 +153,7 @@ def write_rows(root: Path) -> None:
 def write_known(root: Path, *names: str) -> None:
     """Write tables of a run that nobody changes, as the package does."""
     for name in names:
-        tables.save(table(root, name), root / f"{name}.csv")
+        tables.save_table(table(root, name), root / f"{name}.csv")
 
 
 def write(root: Path, *names: str, out: Path | None = None) -> None:

@@ -135,9 +135,9 @@ def test_a_column_sorts_by_its_number_and_not_by_its_text():
 def test_a_sheet_is_read_as_it_was_written():
     rows = {"": [("a", "b", "inf"), ("ε", "", "")], "Beyond": []}
     shown = table(rows, warning="Beware.", aside={"Beyond"}).sheet()
-    assert sheet.load(shown.dump()) == shown
+    assert sheet.load_sheet(shown.dump()) == shown
     assert shown.groups[0].lines[0][2].value == math.inf
     # Any program reads it, for JSON has no infinite number.
     assert json.loads(shown.dump(), parse_constant=pytest.fail)["title"] == shown.title
     with pytest.raises(ValueError, match="Sheet"):
-        sheet.load('{"title": "a"}')
+        sheet.load_sheet('{"title": "a"}')

@@ -22,7 +22,7 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
 
     by_name = inputs.by_name(files)
     claims = definitions.read(names(inputs.read("settings", by_name)))
-    judge.write(claims, by_name, out, comparisons)
+    judge.write_verdicts(claims, by_name, out, comparisons)
 
 
 def names(settings: Mapping[str, Any]) -> Vocabulary:

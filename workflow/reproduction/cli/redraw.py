@@ -12,4 +12,4 @@ def run(*, results: str = "results/reference", out: str = "results/redrawn") -> 
     """
     from reproduction.report import figures
 
-    figures.redraw(results, out)
+    figures.redraw_figures(results, out)

@@ -111,7 +111,7 @@ def text(claim: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [word(claim["verdict"]), claim["condition"]]))
 
 
-def dump(reasons: Sequence[str]) -> str:
+def dump_reasons(reasons: Sequence[str]) -> str:
     """Return reasons as a cell of a file, a JSON list."""
     return json.dumps([*reasons], ensure_ascii=False)
 

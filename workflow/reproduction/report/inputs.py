@@ -24,7 +24,7 @@ import yaml
 from matrixdp.checks import InputError, as_input_error
 from reproduction import catalogue, job_settings
 from reproduction.report import findings, rows, summary
-from reproduction.report.sheet import Sheet, load
+from reproduction.report.sheet import Sheet, load_sheet
 
 AGAIN = "delete it and run again"
 FROM_GIT = "restore it from git"
@@ -154,7 +154,7 @@ def read_sheet(name: str, files: Files) -> Sheet:
     """
     path = find_file(f"{name}.json", files)
     with file_errors(path):
-        return load(path.read_text(encoding="utf-8"))
+        return load_sheet(path.read_text(encoding="utf-8"))
 
 
 def data_sets(files: Files) -> list[Path]:

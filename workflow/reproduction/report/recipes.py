@@ -38,7 +38,7 @@ def standalone(kind: str) -> list[str]:
     return [name for name, words in recipes(kind).items() if not words]
 
 
-def follow(kind: str, name: str, run: Run, words: Mapping[str, str]) -> Any:
+def build_exhibit(kind: str, name: str, run: Run, words: Mapping[str, str]) -> Any:
     """Return the table or figure that a recipe makes.
 
     Args:

@@ -12,7 +12,7 @@ mean of a row of a training must lie within its 95 % interval, and other numbers
 not compared, but for what formulas give (``CLOSED``).
 
 Tables and figures follow from what is compared, and
-:func:`reproduction.report.figures.redraw` compares drawings.
+:func:`reproduction.report.figures.redraw_figures` compares drawings.
 """
 
 from __future__ import annotations

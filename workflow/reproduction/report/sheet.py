@@ -95,7 +95,7 @@ class Sheet:
 _JSON = TypeAdapter(Sheet)
 
 
-def load(text: str) -> Sheet:
+def load_sheet(text: str) -> Sheet:
     """Return the sheet of a JSON text.
 
     Raises:

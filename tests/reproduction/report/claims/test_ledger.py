@@ -203,7 +203,7 @@ def test_a_run_is_judged_the_same_each_time(run):
     kept = []
     paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
     for _ in range(2):
-        judge.write(definitions.read(KNOWN), inputs.files_of_folder(run.folder), *paths)
+        judge.write_verdicts(definitions.read(KNOWN), inputs.files_of_folder(run.folder), *paths)
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
     table = findings.read(run.folder / "claims.csv").set_index("id")

@@ -144,7 +144,7 @@ def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_pat
     out.mkdir()
     # What another drawing left there is none of it.
     (out / "of_before.svg").touch()
-    figures.redraw(tmp_path, out)
+    figures.redraw_figures(tmp_path, out)
     assert "1 figures are the same" in capsys.readouterr().out
     with open(figures_ / "figure4_left.svg", "a") as file:
         file.write(" ")
@@ -152,15 +152,15 @@ def test_redrawing_compares_bytes_and_names_what_is_lacking(root, saved, tmp_pat
     (figures_ / "forgotten.svg").touch()
     message = r"^figure4_left\.png, figure4_left\.svg, forgotten\.svg: not the same in"
     with pytest.raises(InputError, match=message):
-        figures.redraw(tmp_path, out)
+        figures.redraw_figures(tmp_path, out)
     (tmp_path / "rows/regression.csv").unlink()
     with pytest.raises(InputError, match=r"^rows/regression is not among the files of this step"):
-        figures.redraw(tmp_path, out)
+        figures.redraw_figures(tmp_path, out)
     (figures_ / "figure4_left.json").write_text("{")
     with pytest.raises(InputError, match=r"figure4_left\.json cannot be read .*delete it and run"):
-        figures.redraw(tmp_path, out)
+        figures.redraw_figures(tmp_path, out)
 
 
 def test_redrawing_needs_kept_figures(tmp_path):
     with pytest.raises(InputError, match="has no figures; run the workflow and keep"):
-        figures.redraw(tmp_path, tmp_path / "out")
+        figures.redraw_figures(tmp_path, tmp_path / "out")

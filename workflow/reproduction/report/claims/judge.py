@@ -90,7 +90,7 @@ class Decision:
     reasons: list[str] = field(default_factory=list)
 
 
-def write(
+def write_verdicts(
     claims: Sequence[Claim], files: Files, out: str | os.PathLike, comparisons: str | os.PathLike
 ) -> None:
     """Write the verdicts on claims, and the comparisons behind them, as CSV.
@@ -169,7 +169,7 @@ class Judge:
             parts = evidence.tests(comparisons, epsilons, claim, self._trials)
             return [evidence.weigh(claim, each, self._trials) for each in parts]
 
-        comparisons = printed.separable(claim, self._trials)
+        comparisons = printed.disjoint_in_print(claim, self._trials)
         cases = weigh(comparisons, claim.test.epsilons)
         mean = weigh(comparisons, "all")[0] if len(cases) > 1 else None
         unit = None
@@ -224,7 +224,7 @@ class Judge:
         """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
         close = " or ".join(
             " and ".join(_name(row, claim) for row in (each.first, each.second))
-            for each in printed.inseparable(claim.comparisons, self._trials)
+            for each in printed.close_in_print(claim.comparisons, self._trials)
         )
         omitted = ", and are left out" if claim.test.read_off else ""
         clause = f"by the paper's own intervals the difference of {close} may be 0{omitted}"
@@ -276,7 +276,7 @@ class Judge:
             return across.Count()
         return across.count(
             by_reading,
-            printed.separable(claim, self._trials),
+            printed.disjoint_in_print(claim, self._trials),
             epsilon=self._trials.epsilon,
             larger=claim.larger,
             every=claim.every,
@@ -370,7 +370,7 @@ def _columns(claim: Claim, finding: dict[str, Any]) -> dict[str, Any]:
         **claim.model_dump(include={"id", "paper", "place", "claim", "note", "same_as"}),
         **finding,
         "claim_type": claim.kind,
-        "reasons": findings.dump(finding["reasons"]),
+        "reasons": findings.dump_reasons(finding["reasons"]),
         "shown_by": " ".join(claim.shown_by),
         "experiments": " ".join(claim.experiments),
     }

@@ -10,7 +10,7 @@ from reproduction.report.claims.trials import NotRun, Trials
 from reproduction.report.statistics import covers
 
 
-def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
+def disjoint_in_print(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     """Return the comparisons of a claim that are judged.
 
     If the claim is read off the paper's numbers, the paper's intervals must separate the rows.
@@ -18,14 +18,14 @@ def separable(claim: Claim, trials: Trials) -> Sequence[Comparison]:
     """
     if not claim.test.read_off:
         return claim.comparisons
-    close = inseparable(claim.comparisons, trials)
+    close = close_in_print(claim.comparisons, trials)
     comparisons = [comparison for comparison in claim.comparisons if comparison not in close]
     if not comparisons:
         raise NotRun("by the paper's own intervals each difference may be 0")
     return comparisons
 
 
-def inseparable(comparisons: Sequence[Comparison], trials: Trials) -> list[Comparison]:
+def close_in_print(comparisons: Sequence[Comparison], trials: Trials) -> list[Comparison]:
     """Return the comparisons whose rows the paper's printed intervals do not separate."""
     close = []
     for comparison in comparisons:

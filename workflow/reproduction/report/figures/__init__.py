@@ -15,7 +15,7 @@ from matrixdp.checks import InputError
 from reproduction import catalogue, job_settings
 from reproduction.report import inputs, recipes
 from reproduction.report.figures import style
-from reproduction.report.figures.base import Figure, save
+from reproduction.report.figures.base import Figure, save_figure
 from reproduction.report.inputs import Files, Run
 
 
@@ -28,12 +28,12 @@ def build(recipe: str, of_run: Files, experiment: str = "") -> Figure:
         experiment: the one that it is of; empty for none.
 
     Raises:
-        InputError: see :func:`reproduction.report.recipes.follow`.
+        InputError: see :func:`reproduction.report.recipes.build_exhibit`.
     """
     if not {*of_run} - {"settings"}:
         raise InputError("settings alone show nothing; name the files that it is made from")
     run = Run(of_run)
-    figure: Figure = recipes.follow("figures", recipe, run, {"experiment": experiment})
+    figure: Figure = recipes.build_exhibit("figures", recipe, run, {"experiment": experiment})
     rows = (job_settings.rows(run.settings, name) for name in run.experiments)
     if figure.frame.empty:
         figure = replace(
@@ -53,7 +53,7 @@ def build(recipe: str, of_run: Files, experiment: str = "") -> Figure:
 
 
 def write_figure(recipe: str, of_run: Files, out: str | os.PathLike, experiment: str = "") -> None:
-    """Write a figure as SVG, and its other files beside it (:func:`base.save`).
+    """Write a figure as SVG, and its other files beside it (:func:`base.save_figure`).
 
     Args:
         recipe, of_run, experiment: those of :func:`build`.
@@ -64,10 +64,10 @@ def write_figure(recipe: str, of_run: Files, out: str | os.PathLike, experiment:
     """
     figure = build(recipe, of_run, experiment)
     words = {"recipe": recipe} | ({"experiment": experiment} if experiment else {})
-    save(figure, words | {"inputs": [*of_run]}, out)
+    save_figure(figure, words | {"inputs": [*of_run]}, out)
 
 
-def redraw(folder: str | os.PathLike, out: str | os.PathLike) -> None:
+def redraw_figures(folder: str | os.PathLike, out: str | os.PathLike) -> None:
     """Draw every figure of a results' folder again, and compare with the figures there.
 
     Raises:

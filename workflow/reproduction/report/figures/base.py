@@ -66,7 +66,7 @@ class Figure:
         return drawing
 
 
-def save(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
+def save_figure(figure: Figure, words: dict[str, Any], out: str | os.PathLike) -> None:
     """Write a figure as SVG, beside it PNG and JSON, and its data as CSV to the folder ``data``.
 
     The JSON file has the words of the figure, the height of those above it in points, and what

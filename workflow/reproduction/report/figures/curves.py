@@ -28,12 +28,12 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     and the result without privacy.
     """
     every = run[f"rows/{experiment}"]
-    rows = frames.cells(every[every["shown"] & ~every["repeats"]], *JOINED)
+    rows = frames.rows_to_draw(every[every["shown"] & ~every["repeats"]], *JOINED)
     if not rows["role"].eq("mechanism").any():
         return rows.iloc[:0]
     theirs = frames.published(run.published(catalogue.experiment(experiment).results), experiment)
     names = leading(rows, run.table_epsilon)
-    joined = frames.join([rows, theirs[theirs["epsilon"].notna()]])
+    joined = frames.stack_frames([rows, theirs[theirs["epsilon"].notna()]])
     mechanisms = [*names, catalogue.NONPRIVATE, every["baseline"].iloc[0]]
     return joined.assign(leading=joined["mechanism"].isin(mechanisms))
 

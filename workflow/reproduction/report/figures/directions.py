@@ -30,7 +30,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     """
     about = catalogue.experiment(experiment)
     every = run[f"rows/{experiment}"]
-    rows = frames.cells(every, *audit_status.COLUMNS)
+    rows = frames.rows_to_draw(every, *audit_status.COLUMNS)
     mechanism = _paper(rows)
     config = run.settings["experiments"].get(experiment, {})
     labels = frames.directions(config.get("directions", {}))
@@ -46,7 +46,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     against_a = compared.loc[compared["against_direction"].eq("a"), [*comparisons.ROW, "verdict"]]
     columns = [*frames.COLUMNS, *RATIOS, "verdict", *audit_status.COLUMNS]
     ours = ours.merge(against_a, how="left")[columns]
-    return frames.join([ours, levels[[*frames.COLUMNS]], theirs])
+    return frames.stack_frames([ours, levels[[*frames.COLUMNS]], theirs])
 
 
 def _paper(rows: pd.DataFrame) -> str:

@@ -24,7 +24,7 @@ COLUMNS = (
 )
 
 
-def cells(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+def rows_to_draw(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Return rows of the default reading (``COLUMNS`` and further ``columns``), in order.
 
     ``role`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
@@ -97,7 +97,7 @@ def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
     )
 
 
-def join(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+def stack_frames(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return frames below each other; missing columns are empty in text and NaN in numbers."""
     joined = pd.concat([pd.DataFrame(), *parts], ignore_index=True)
     text = joined.columns.intersection(TEXT)

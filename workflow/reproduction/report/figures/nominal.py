@@ -48,7 +48,7 @@ def tidy(run: Run) -> pd.DataFrame:
         else:
             # Where IMGM is another mechanism under a new name, it stands for both.
             alone = table["also"].eq("") | table["repeats"]
-            rows = frames.cells(table[table["shown"] & alone], *audit_status.COLUMNS)
+            rows = frames.rows_to_draw(table[table["shown"] & alone], *audit_status.COLUMNS)
             rows = rows.assign(
                 perturbation=about.perturbation,
                 epsilon_delivered=rows[["epsilon_delivered", "epsilon_least"]].max(axis=1),

@@ -32,11 +32,11 @@ def tidy(run: Run) -> pd.DataFrame:
     """
     parts = []
     for every in (run[file] for file in run if file.startswith("rows/")):
-        rows = frames.cells(every, "against_baseline", "also", "repeats")
+        rows = frames.rows_to_draw(every, "against_baseline", "also", "repeats")
         if rows["role"].eq("mechanism").any():
             place = summary.place_of_default(every, run.table_epsilon)
             parts.append(rows.rename(columns={"repeats": "_repeats"}).assign(place=place))
-    joined = frames.join(parts)
+    joined = frames.stack_frames(parts)
     if joined.empty:
         return joined
     return joined.assign(leading=joined["mechanism"].isin(leading(joined, run.table_epsilon)))

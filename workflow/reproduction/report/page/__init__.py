@@ -82,7 +82,7 @@ def build(
     """
     outputs, sentences = PageRun(files, folder, options), Sentences(files)
     only = [] if job_settings.on_papers(outputs.settings) else outputs.experiments
-    chapters = sections.arrange(_sections(outputs, only), sections.present(files))
+    chapters = sections.arrange_sections(_sections(outputs, only), sections.present(files))
     data, provenance = appendix.provenance(files)
     words = {
         "config": outputs.settings,
@@ -279,7 +279,7 @@ def _figure(files: Files, name: str) -> dict[str, Any]:
         entry = json.loads(path.read_text(encoding="utf-8"))
         words = {"title": entry["topic"], "caption": entry["caption"]}
         above = float(entry.get("header", 0))
-    picture = pictures.read(inputs.find_file(f"{name}.svg", files), above)
+    picture = pictures.read_picture(inputs.find_file(f"{name}.svg", files), above)
     return {"item_type": "figure", "picture": picture} | words
 
 

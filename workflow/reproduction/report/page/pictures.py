@@ -32,7 +32,7 @@ class Picture:
     height: int
 
 
-def read(svg: Path, above: float = 0) -> Picture:
+def read_picture(svg: Path, above: float = 0) -> Picture:
     """Return a figure from its SVG file, without so many points at its top."""
     text = re.sub(r"\s+", " ", _ASIDE.sub("", svg.read_text(encoding="utf-8"))).strip()
     # Single quotes need no escape inside an address.

@@ -106,7 +106,7 @@ def present(files: Files) -> list[str]:
     return sorted({*names} - {*ASIDE})
 
 
-def arrange(sections: Iterable[Section], names: Collection[str]) -> list[Chapter]:
+def arrange_sections(sections: Iterable[Section], names: Collection[str]) -> list[Chapter]:
     """Return the sections with their results; what none of them names goes to ``FURTHER``.
 
     Args:

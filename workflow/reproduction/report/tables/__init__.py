@@ -21,16 +21,16 @@ def build(recipe: str, of_run: Files, **words: str) -> Table:
         words: what it is of: ``experiment``, and ``mechanism`` for one against each other row.
 
     Raises:
-        InputError: see :func:`reproduction.report.recipes.follow`.
+        InputError: see :func:`reproduction.report.recipes.build_exhibit`.
     """
     run = Run(of_run)
-    table: Table = recipes.follow("tables", recipe, run, words)
+    table: Table = recipes.build_exhibit("tables", recipe, run, words)
     warnings = filter(None, (catalogue.mark(run.status).text, table.warning))
     return replace(table, warning=" ".join(warnings))
 
 
 def write_table(recipe: str, of_run: Files, out: str | os.PathLike, **words: str) -> None:
-    """Write a table of a run (:func:`save`).
+    """Write a table of a run (:func:`save_table`).
 
     Args:
         recipe, of_run, words: those of :func:`build`.
@@ -39,10 +39,10 @@ def write_table(recipe: str, of_run: Files, out: str | os.PathLike, **words: str
     Raises:
         InputError: see :func:`build`.
     """
-    save(build(recipe, of_run, **words), out)
+    save_table(build(recipe, of_run, **words), out)
 
 
-def save(table: Table, out: str | os.PathLike) -> None:
+def save_table(table: Table, out: str | os.PathLike) -> None:
     """Write a table as CSV, and beside it what it shows as JSON, Markdown and LaTeX."""
     out, sheet = Path(out), table.sheet()
     files.write_text(out, table.frame.to_csv(index=False, lineterminator="\n"))
