@@ -383,6 +383,11 @@ def of_papers() -> frozenset[str]:
     return frozenset(itertools.chain(*lists))
 
 
+def compared_by(paper: str) -> set[str]:
+    """Return the papers' own mechanisms, and those that a paper compares them with."""
+    return {*itertools.chain(*section("papers").values()), *section("compared")[paper]}
+
+
 def _label(entry: Mechanism) -> str:
     """Return the label of an entry, with a remark on a tuned rule."""
     return f"{entry.label} ({section('tuned')})" if entry.tuned else entry.label

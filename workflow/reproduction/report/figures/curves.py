@@ -44,8 +44,7 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
     They are those of the papers and those without an entry in the catalogue, and the best one at an
     epsilon, by its mean, that may be advised.
     """
-    papers = {*catalogue.section("compared")["MVG"]}
-    papers |= {name for names in catalogue.section("papers").values() for name in names}
+    papers = catalogue.compared_by("MVG")
     distinct = rows[rows["role"].eq("mechanism")].drop_duplicates("mechanism")
     first = [
         row["mechanism"]
