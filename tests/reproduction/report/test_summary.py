@@ -9,6 +9,7 @@ from trialrows import absence, around, trials
 
 from matrixdp.checks import InputError
 from reproduction.report import summary
+from reproduction.trials import NO_GUARANTEE
 
 
 def only(table: pd.DataFrame, **where: object) -> pd.Series:
@@ -71,6 +72,18 @@ def test_tables_show_what_was_chosen_in_the_first_direction(saved):
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.95"],
     ]
+
+
+def test_a_refused_value_of_a_grid_hides_no_chosen_one(saved):
+    parts = [absence("jl_2012", NO_GUARANTEE, "too few", configuration="sketch_multiple=2")]
+    for rows, tried in (("4", 2.0), ("8", 1.0)):
+        at = {"configuration": f"sketch_multiple={rows}"}
+        parts += [trials("jl_2012", [1.0, 2.0], **at)]
+        parts += [trials("jl_2012", [tried, tried], phase="select", **at)]
+    shown = summary.table_rows(summary.summarise_trials([saved(*parts)]))
+    assert shown["configuration"].tolist() == ["sketch_multiple=8"]
+    alone = summary.table_rows(summary.summarise_trials([saved(parts[0])]))
+    assert alone["outcome"].tolist() == [NO_GUARANTEE]
 
 
 def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved):

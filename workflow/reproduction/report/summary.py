@@ -201,11 +201,12 @@ def in_first_direction(table: pd.DataFrame) -> pd.Series:
 def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a table shows: chosen configurations in the first of ``DIRECTIONS``.
 
-    Rows of budgets without a guarantee are included.
+    A budget at which no value of a grid has a guarantee has one row that says so.
     """
     refused = table["outcome"].eq(NO_GUARANTEE)
     rows = table[in_first_direction(table) & (table["chosen"] | refused)]
-    return rows.drop_duplicates(["mechanism", "epsilon"])
+    chosen_first = rows.sort_values("chosen", ascending=False, kind="stable")
+    return chosen_first.drop_duplicates(["mechanism", "epsilon"]).sort_index()
 
 
 def best_free_baseline(rows: pd.DataFrame) -> str:
