@@ -14,6 +14,8 @@ import numpy as np
 from matrixdp import library
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.centred import CentredMoments
+from matrixdp.mechanisms.clipped import PrivatelyClippedMoments
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Ask, Program, Question
 from matrixdp.noise import safe
@@ -28,14 +30,19 @@ NAMES = {
     (safe.LAPLACE, True): "SymmetricLaplace",
 }
 
+#: Names of the library's programs by their class, so that these may be renamed too.
+PROGRAMS = {PrivatelyClippedMoments: "ChosenByHistogram", CentredMoments: "CentredMoments"}
+
 
 def noise_name(release: CalibratedMechanism) -> str:
     """Return the name of a release's noise in keys of random streams.
 
     Releases with identically distributed noise have the same name, and so the same draws. A class
-    of the study writes its name as ``stream``, so that it may be renamed; others have the name of
-    the class.
+    of the study writes its name as ``stream``, so that it may be renamed; one of another package
+    has the name of the class.
     """
+    if type(release) in PROGRAMS:
+        return PROGRAMS[type(release)]
     drawn: object = release
     if isinstance(release, AdditiveMechanism) and not hasattr(release, "stream"):
         drawn = release.noise
