@@ -206,7 +206,7 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     refused = table["outcome"].eq(NO_GUARANTEE)
     rows = table[in_first_direction(table) & (table["chosen"] | refused)]
     chosen_first = rows.sort_values("chosen", ascending=False, kind="stable")
-    return chosen_first.drop_duplicates(["mechanism", "epsilon"]).sort_index()
+    return chosen_first.drop_duplicates(["mechanism", "epsilon"]).sort_index(kind="stable")
 
 
 def best_free_baseline(rows: pd.DataFrame) -> str:
