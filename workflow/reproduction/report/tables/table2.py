@@ -63,6 +63,10 @@ def as_run(
 
 
 def _trials(config: Settings, table_epsilon: str) -> str:
-    """Return the trials of a row, and those at the tables' epsilon where there are more."""
+    """Return the trials of a row, and where there are more of them."""
     usual, more = config["trials"], config.get("trials_at_table_epsilon", 0)
-    return f"{usual:,}" + (f"; {more:,} at epsilon {table_epsilon}" if more > usual else "")
+    if more <= usual:
+        return f"{usual:,}"
+    everywhere = bool(config.get("claims_at_every_epsilon"))
+    claims = ", and for rows of claims at every one" if everywhere else ""
+    return f"{usual:,}; {more:,} at epsilon {table_epsilon}{claims}"
