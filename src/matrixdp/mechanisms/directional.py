@@ -86,7 +86,7 @@ class DirectionalGaussian(ByValue, Mechanism):
 
     def _shape(self, query: Query, directions: Array | None) -> Array:
         """Return variances up to scale, shape (m,)."""
-        squares = query.sides**2
+        squares = query.half_widths**2
         along = squares if directions is None else (directions**2).T @ squares
         if self.weights is None:
             return along / self.resolved_shares(query.features)

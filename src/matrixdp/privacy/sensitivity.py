@@ -69,7 +69,7 @@ class _Query:
     Each query has a ``name``, its ``output_type`` (as ``CalibratedMechanism.output_type``), the
     ``shape`` of its value, and:
 
-    - ``sides``: half-widths (m,) of a box for directional noise: of the shift of the column that
+    - ``half_widths``: those (m,) of a box for directional noise: of the shift of the column that
       changes for records and means, of the record itself for second moments;
     - ``l1_sensitivity`` and ``l2_sensitivity``: largest change of the value in the entrywise l1 and
       the Frobenius norm;
@@ -144,7 +144,7 @@ class _ShiftQuery(_Query):
         return self.features, 1 if self.is_mean else self.n_records
 
     @property
-    def sides(self) -> Array:
+    def half_widths(self) -> Array:
         """Largest change of each feature in the column that one record shifts, shape (m,).
 
         Of k columns that a person shifts, the sum of squared norms is largest where all are alike:
@@ -157,17 +157,17 @@ class _ShiftQuery(_Query):
 
     @property
     def l1_sensitivity(self) -> float:
-        """L1 sensitivity: the sum of ``sides``, for a ball sqrt(m) times l2."""
+        """L1 sensitivity: the sum of ``half_widths``, for a ball sqrt(m) times l2."""
         if isinstance(self.domain, Ball):
             return float(np.sqrt(self.features) * self.l2_sensitivity)
-        return float(self.sides.sum())
+        return float(self.half_widths.sum())
 
     @property
     def l2_sensitivity(self) -> float:
-        """L2 sensitivity: the norm of ``sides``, a ball's diameter or radius; over n for a mean."""
+        """L2 sensitivity: norm of ``half_widths``; a ball's diameter or radius; over n in a mean."""
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
-        return float(np.linalg.norm(self.sides))
+        return float(np.linalg.norm(self.half_widths))
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Z = W diag(sqrt(t)) N: one column changes by a vector of the box or ball.
@@ -179,7 +179,7 @@ class _ShiftQuery(_Query):
         precisions = _precisions(variances, self.features)
         if isinstance(self.domain, Ball):
             return Mu(float(self.l2_sensitivity * np.sqrt(precisions.max())), True)
-        square, exact = largest_form(precisions, directions, self.sides)
+        square, exact = largest_form(precisions, directions, self.half_widths)
         # Zeroing a record of a one-sided box cannot realise every sign vector.
         attained = directions is None or self.adjacency == "replace" or self.domain.symmetric
         return Mu(float(np.sqrt(square)), exact and attained)
@@ -294,7 +294,7 @@ class SecondMomentQuery(_Query):
         return self.features, self.features
 
     @property
-    def sides(self) -> Array:
+    def half_widths(self) -> Array:
         """Largest absolute value of each feature of a record, shape (m,)."""
         return self.domain.magnitudes
 
@@ -397,7 +397,7 @@ class SecondMomentQuery(_Query):
             return Mu(
                 float(np.linalg.norm(largest)) * self.largest_norm / self.effective_records, True
             )
-        form, exact = largest_form(precisions, directions, self.sides)
+        form, exact = largest_form(precisions, directions, self.half_widths)
         if self.adjacency != "replace":
             return Mu(
                 form / self.effective_records,
@@ -408,7 +408,7 @@ class SecondMomentQuery(_Query):
             return Mu(float(np.sqrt(2)) * form / self.effective_records, False)
         if self._one_sided:
             return Mu(form / self.effective_records, self.domain.contains_zero)
-        square, exact = largest_difference(self.sides**2 * precisions)
+        square, exact = largest_difference(self.half_widths**2 * precisions)
         return Mu(float(np.sqrt(square)) / self.effective_records, exact and self.domain.symmetric)
 
     def value(self, records: Array) -> Array:

@@ -62,7 +62,7 @@ class KNorm(Mechanism):
         m, n = query.shape
         # A Gamma(k) radius has second moment k (k + 1); the rest are moments of the directions.
         if self.norm == "record_linf":
-            weights = query.sides
+            weights = query.half_widths
             std = np.sqrt((m + 1) * (m + 2) / 3 * np.mean(weights**2)) / spent
             noise: NormDistribution = ColumnLinfExponential(query.shape, 1 / spent, weights)
         elif self.norm == "record_l2":

@@ -221,7 +221,7 @@ class ColumnLinfExponential(_OneByOne):
         """Return an upper bound on the size of a change, NaN for second moments."""
         if isinstance(query, SecondMomentQuery):
             return UNPROVEN
-        shares = query.sides / np.asarray(self.weights, dtype=float)
+        shares = query.half_widths / np.asarray(self.weights, dtype=float)
         return _columns(query) * float(shares.max()) / self.scale
 
 

@@ -200,7 +200,7 @@ class PowerSum(NormDistribution):
 def power_sum(p: float, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return noise for the size that the largest change has."""
     noise = PowerSum(query.shape, 1.0, p)
-    scale, d, k = float(noise.norm(query.sides[:, None])) / epsilon, query.features, 1 / p
+    scale, d, k = float(noise.norm(query.half_widths[:, None])) / epsilon, query.features, 1 / p
     # Shares are Dirichlet(k, ..., k); their moment of order 2 k is a quotient of products.
     shares = np.exp(sum(np.log((k + i) / (k * d + i)) for i in range(int(2 * k))))
     std = scale * np.sqrt(d * (d + 1) * shares)
@@ -238,8 +238,8 @@ def ball(kind: type, query: Query, epsilon: float, _: float) -> AdditiveMechanis
 def box(kind: type, query: Query, epsilon: float, _: float) -> AdditiveMechanism:
     """Return noise for the norm whose unit ball is the box of changes."""
     m = query.features
-    std = np.sqrt((m + 1) * (m + 2) / 3 * (query.sides**2).mean()) / epsilon
-    return pure_release(query, epsilon, kind(query.shape, 1 / epsilon, query.sides), std)
+    std = np.sqrt((m + 1) * (m + 2) / 3 * (query.half_widths**2).mean()) / epsilon
+    return pure_release(query, epsilon, kind(query.shape, 1 / epsilon, query.half_widths), std)
 
 
 POWER = 1.5

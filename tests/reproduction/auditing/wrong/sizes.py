@@ -79,7 +79,7 @@ def directional(*shares: float) -> Build:
     """Return noise that spends these shares of mu^2 on the features."""
 
     def build(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
-        stds = query.sides / np.sqrt(shares) / gaussian_dp.mu(epsilon, delta)
+        stds = query.half_widths / np.sqrt(shares) / gaussian_dp.mu(epsilon, delta)
         std = float(np.sqrt((stds**2).mean()))
         noise = MatrixNormal(query.shape, stds)
         return normal_release(query, epsilon, delta, noise, noise_std=std)
@@ -190,7 +190,7 @@ CASES = (
     Case(
         "sensitivity of one entry",
         "mean",
-        (equal(lambda query, *_: query.sides.max() / query.l2_sensitivity), RIGHT),
+        (equal(lambda query, *_: query.half_widths.max() / query.l2_sensitivity), RIGHT),
         projection(),
     ),
     Case(
@@ -244,7 +244,7 @@ CASES = (
     Case(
         "epsilon for every feature",
         "records",
-        (laplace(lambda query: query.sides.max()), L1),
+        (laplace(lambda query: query.half_widths.max()), L1),
         loss,
         delta=0.0,
     ),
