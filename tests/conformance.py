@@ -183,7 +183,7 @@ def data_sets(query: Query) -> tuple[Array, Array]:
 def length(noise: Any, change: Array) -> float:
     """Return how far apart two values are, in the unit of the guarantee of their noise."""
     if isinstance(noise, Noise):
-        order = 2 if noise.unit == safe.NORMAL else 1
+        order = 2 if noise.law == safe.NORMAL else 1
         return float(np.linalg.norm(noise.whiten(change), order))
     if isinstance(noise, GaussianDistribution):
         return float(np.linalg.norm(noise.whiten(change)))
@@ -356,7 +356,7 @@ def check_law(case: Case) -> None:
 def is_normal(noise: Any) -> bool:
     """Return whether whitened noise is normal; otherwise it is Laplace."""
     if isinstance(noise, Noise):
-        return noise.unit == safe.NORMAL
+        return noise.law == safe.NORMAL
     return isinstance(noise, GaussianDistribution)
 
 
@@ -468,7 +468,7 @@ def rows(mechanisms: Iterable[Mechanism], queries: Iterable[Query] = QUERIES) ->
         release = case.release
         noise = getattr(release, "noise", release)
         if check is check_law or (check is check_deviation and not hasattr(noise, "colour")):
-            law = type(noise), getattr(noise, "unit", ""), getattr(noise, "symmetric", False)
+            law = type(noise), getattr(noise, "law", ""), getattr(noise, "symmetric", False)
             key = check, str(case.mechanism), *law
             if check is check_law and hasattr(noise, "colour"):
                 key = check, type(case.mechanism).__name__, *law

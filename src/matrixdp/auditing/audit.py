@@ -163,7 +163,7 @@ def of_proofs(proofs: Sequence[Proof]) -> dict[str, Any]:
 def is_gaussian(noise: Noise | NoiseDistribution) -> bool:
     """Return whether noise is Gaussian."""
     if isinstance(noise, Noise):
-        return noise.unit == safe.NORMAL
+        return noise.law == safe.NORMAL
     return isinstance(noise, GaussianDistribution)
 
 

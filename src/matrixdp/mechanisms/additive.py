@@ -52,7 +52,7 @@ class AdditiveMechanism(CalibratedMechanism):
     def noise_name(self) -> str:
         """Name of the noise's family of distributions, in sentences."""
         if isinstance(self.noise, Noise):
-            return "Gaussian" if self.noise.unit == safe.NORMAL else "Laplace"
+            return "Gaussian" if self.noise.law == safe.NORMAL else "Laplace"
         return type(self.noise).__name__.removesuffix("Noise")
 
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
@@ -305,7 +305,7 @@ class AdditiveMechanism(CalibratedMechanism):
         if noise.symmetric != symmetric:
             kind = "symmetric" if symmetric else "not symmetric"
             raise InputError(f"the noise does not suit {self.query.name}; make it {kind}")
-        if noise.unit == safe.LAPLACE:
+        if noise.law == safe.LAPLACE:
             return noise, safe.LAPLACE, self.epsilon_delivered
         if self.mu is None:
             raise InputError("the noise is Gaussian and states no mu; give it")

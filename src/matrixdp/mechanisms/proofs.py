@@ -44,7 +44,7 @@ def require(release: AdditiveMechanism) -> None:
     """
     query, noise = release.query, release.noise
     remedy = "calibrate a mechanism, and change no field of what it returns"
-    if isinstance(noise, Noise) and noise.unit == safe.LAPLACE:
+    if isinstance(noise, Noise) and noise.law == safe.LAPLACE:
         if release.mu is not None:
             raise NoGuarantee(
                 f"the release states mu {release.mu:.4g}, and Laplace noise has none; {remedy}"
@@ -115,7 +115,7 @@ def _normal(query: Query, noise: Noise) -> float:
     (F^2 - d^2) / (2 c^2), and so at most F^2 max(1, 1 / (2 c^2)). Here F is the mu of equi-modal
     noise with variances s_i^2.
     """
-    if noise.unit != safe.NORMAL:
+    if noise.law != safe.NORMAL:
         return UNPROVEN
     if isinstance(query, SecondMomentQuery) and not noise.symmetric:
         return query.l2_sensitivity / float(np.min(noise.size))
@@ -209,7 +209,7 @@ def size(query: Query, noise: Noise | NoiseDistribution) -> float:
 def _laplace(query: Query, noise: Noise) -> float:
     """Return the size of the largest change under independent Laplace numbers."""
     moments = isinstance(query, SecondMomentQuery)
-    if noise.unit != safe.LAPLACE or (noise.symmetric and not moments):
+    if noise.law != safe.LAPLACE or (noise.symmetric and not moments):
         return UNPROVEN
     if isinstance(query, SecondMomentQuery) and noise.symmetric:
         roots, off = _proportions(noise)

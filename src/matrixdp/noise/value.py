@@ -22,7 +22,7 @@ class Noise(ByValue):
     """Noise W (S o N), or symmetric noise W (S o N) W^T, of independent numbers N.
 
     Args:
-        unit: law of the numbers, ``safe.NORMAL`` or ``safe.LAPLACE``.
+        law: that of the numbers, ``safe.NORMAL`` or ``safe.LAPLACE``.
         size: S, the sizes of the entries, above 0: (m, n), or (m, 1) where columns are alike. Those
             of symmetric noise are (m, m) and symmetric.
         shape: (m, n).
@@ -33,14 +33,14 @@ class Noise(ByValue):
         InputError: a size is not above 0, or a shape does not fit.
     """
 
-    unit: str
+    law: str
     size: Array
     shape: tuple[int, int]
     symmetric: bool = False
     basis: Array | None = None
 
     def __post_init__(self) -> None:
-        checks.choice(tuple(VARIANCE), unit=self.unit)
+        checks.choice(tuple(VARIANCE), law=self.law)
         rows, columns = self.shape
         size = checks.array(shape=(), size=self.size)
         shapes = [(rows, columns)] if self.symmetric else [(rows, columns), (rows, 1)]
@@ -54,8 +54,8 @@ class Noise(ByValue):
             raise InputError(f"size holds {size.min()}; every size must be above 0")
         fields: dict[str, Array] = {"size": size}
         if self.basis is not None:
-            if self.unit != safe.NORMAL:
-                raise InputError(f"noise of law {self.unit} has no basis; leave it out")
+            if self.law != safe.NORMAL:
+                raise InputError(f"noise of law {self.law} has no basis; leave it out")
             basis = checks.orthonormal(directions=self.basis)
             fields["basis"] = checks.array(shape=(rows, rows), directions=basis)
         for name, values in fields.items():
@@ -65,9 +65,9 @@ class Noise(ByValue):
             object.__setattr__(self, name, values)
 
     @classmethod
-    def of(cls, unit: str, size: float, shape: tuple[int, int], symmetric: bool = False) -> Noise:
+    def of(cls, law: str, size: float, shape: tuple[int, int], symmetric: bool = False) -> Noise:
         """Return noise of one size in the standard basis."""
-        return cls(unit, np.full(shape if symmetric else (shape[0], 1), size), shape, symmetric)
+        return cls(law, np.full(shape if symmetric else (shape[0], 1), size), shape, symmetric)
 
     @property
     def count(self) -> int:
@@ -124,7 +124,7 @@ class Noise(ByValue):
         """Variance of each entry, (m, n), or (m, 1) where columns are alike."""
         # Noise beyond 1e154 has a variance beyond float64, and intervals without end.
         with np.errstate(over="ignore"):
-            spread = VARIANCE[self.unit] * self.size**2
+            spread = VARIANCE[self.law] * self.size**2
             if self.basis is None:
                 return spread
             squares = np.square(self.basis)
@@ -150,16 +150,16 @@ class Noise(ByValue):
         """
         if self.basis is not None and np.ndim(units):
             raise InputError("noise along directions has no units by column")
-        return Noise(self.unit, self.size * units, self.shape, self.symmetric, self.basis)
+        return Noise(self.law, self.size * units, self.shape, self.symmetric, self.basis)
 
     def sample(self, generator: np.random.Generator, count: int) -> Array:
         """Return independent draws, shape (count, m, n)."""
-        return self.colour(self._flat(unit_numbers(self.unit, generator, (count, *self.shape))))
+        return self.colour(self._flat(unit_numbers(self.law, generator, (count, *self.shape))))
 
 
-def unit_numbers(unit: str, generator: np.random.Generator, size: tuple[int, ...]) -> Array:
+def unit_numbers(law: str, generator: np.random.Generator, size: tuple[int, ...]) -> Array:
     """Return independent numbers of a law of ``VARIANCE``, of the shape ``size``."""
-    if unit == safe.NORMAL:
+    if law == safe.NORMAL:
         return generator.standard_normal(size)
     z = np.empty(size)
     for draw in z:

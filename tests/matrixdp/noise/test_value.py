@@ -23,7 +23,7 @@ NOISES = {
 def white_of(noise):
     """Return the numbers of which ``sample`` is made."""
     rows, columns = noise.shape
-    drawn = unit_numbers(noise.unit, np.random.default_rng(0), (5, rows, columns))
+    drawn = unit_numbers(noise.law, np.random.default_rng(0), (5, rows, columns))
     return drawn[:, *np.triu_indices(rows)] if noise.symmetric else drawn.reshape(5, -1)
 
 
@@ -65,7 +65,7 @@ def test_a_sampler_that_is_not_coloured_white_noise_is_seen(wrong):
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 def test_variances_are_those_of_coloured_units(noise):
-    unit = 1.0 if noise.unit == safe.NORMAL else 2.0
+    unit = 1.0 if noise.law == safe.NORMAL else 2.0
     squares = sum(unit * noise.colour(one) ** 2 for one in np.eye(noise.count))
     assert np.broadcast_to(noise.variances, noise.shape) == pytest.approx(squares, rel=1e-12)
     assert noise.deviation == pytest.approx(np.sqrt(squares.mean()), rel=1e-12)
@@ -87,7 +87,7 @@ def test_no_values_within_a_bound_are_whitened_beyond_the_largest(noise):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("cauchy", ROWS, (3, 5)), "unit is 'cauchy'"),
+        (("cauchy", ROWS, (3, 5)), "law is 'cauchy'"),
         ((safe.NORMAL, 0 * ROWS, (3, 5)), "size holds 0.0; every size must be above 0"),
         ((safe.NORMAL, np.nan * ROWS, (3, 5)), "entries must be finite"),
         ((safe.NORMAL, ROWS, (2, 5)), "size has shape"),

@@ -47,7 +47,7 @@ def noise_name(release: CalibratedMechanism) -> str:
     if isinstance(release, AdditiveMechanism) and not hasattr(release, "stream"):
         drawn = release.noise
         if isinstance(drawn, Noise):
-            return NAMES[drawn.unit, drawn.symmetric]
+            return NAMES[drawn.law, drawn.symmetric]
     return str(getattr(drawn, "stream", type(drawn).__name__))
 
 
@@ -92,7 +92,7 @@ def noise_of(question: AdditiveMechanism | Question, streams: Streams) -> Array:
     noise = question.noise
     if hasattr(noise, "trials"):
         return np.asarray(noise.trials(streams))
-    if isinstance(noise, Noise) and noise.unit == safe.NORMAL:
+    if isinstance(noise, Noise) and noise.law == safe.NORMAL:
         drawn = normals(streams, noise.shape)
         white = drawn[..., *upper(noise.shape[0])] if noise.symmetric else drawn
         return noise.colour(white.reshape(len(streams), noise.count))

@@ -43,7 +43,7 @@ def is_reducible(release: CalibratedMechanism) -> bool:
 def _row_factor(noise: Noise | NoiseDistribution) -> Array | None:
     """Return A, (), (m,) or (m, m), of noise A N; None for other noise."""
     if isinstance(noise, Noise):
-        if noise.unit != safe.NORMAL or not noise.identical_columns:
+        if noise.law != safe.NORMAL or not noise.identical_columns:
             return None
         return noise.size[:, 0] if noise.basis is None else noise.basis * noise.size[:, 0]
     if type(noise) is not MatrixNormal or noise.column_factor is not None:

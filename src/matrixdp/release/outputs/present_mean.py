@@ -57,7 +57,7 @@ def means(release: AdditiveMechanism, private: Array) -> PresentMeans:
     assert isinstance(query, PresentMeanQuery)
     sums, counts = np.split(private, 2, axis=-1)
     unit, chance = release.rounding_factor, (1 - LEVEL) / query.columns
-    if noise.unit == safe.LAPLACE:
+    if noise.law == safe.LAPLACE:
         unit *= np.max(noise.size)
         quantiles = -np.log(chance), -2 - lambertw(-2 * chance * np.exp(-2), -1).real
         reach, slope = unit * (quantiles[0] + _STEPS), unit * (np.diff(quantiles)[0] + _STEPS)
@@ -65,7 +65,7 @@ def means(release: AdditiveMechanism, private: Array) -> PresentMeans:
         # All entries have the same deviation; the roundings of both are at most sqrt(2) times one.
         reach = unit * release.noise_std * (-ndtri(chance / 2) + np.sqrt(2) * _STEPS)
     divisor = np.where(counts > reach, counts, np.nan)
-    if noise.unit == safe.LAPLACE:
+    if noise.law == safe.LAPLACE:
         lower, upper = sums - reach, sums + reach
         low = lower / (divisor + slope * np.sign(lower))
         high = upper / (divisor - slope * np.sign(upper))
