@@ -248,7 +248,7 @@ def check_calibration(case: Case) -> None:
         assert_smallest(release, most)
     else:
         assert most <= release.epsilon_delivered * (1 + 1e-9)
-        assert not release.epsilon_exact or most > release.epsilon_delivered * (1 - 1e-6)
+        assert not release.tight or most > release.epsilon_delivered * (1 - 1e-6)
 
 
 def assert_smallest(release: CalibratedMechanism, mu: float) -> None:
@@ -260,7 +260,7 @@ def assert_smallest(release: CalibratedMechanism, mu: float) -> None:
 
     multiple = optimize.brentq(excess, 1e-9, 1e3, xtol=1e-13, rtol=1e-13)
     assert multiple <= 1 + 1e-9
-    if release.epsilon_exact:
+    if release.tight:
         tight = release.epsilon_delivered > epsilon * (1 - 1e-6)
         assert (multiple > 1 - 1e-6) == tight
         if release.epsilon_delivered > 0:

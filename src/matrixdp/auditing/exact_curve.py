@@ -63,7 +63,7 @@ class GaussianAudit(Audit):
         self._whiten, query, delta = distribution.whiten, release.query, release.delta
         self._pair = worst(query, size_of(distribution), stream)
         self.mu = self._pair.size
-        declared = self.mu if release.mu is None or release.epsilon_exact else release.mu
+        declared = self.mu if release.mu is None or release.tight else release.mu
         largest = max(self.mu, declared)
         if not delta:
             self.attained = self.bound = float("inf")

@@ -333,6 +333,6 @@ class AdditiveGaussian(AdditiveMechanism):
     @classmethod
     def independent(cls, query: Query, std: float, budget: Budget) -> Self:
         """Return a matrix with independent noise of one standard deviation on all entries."""
-        mu = Mu(query.l2_sensitivity / std, query.l2_exact)
+        mu = Mu(query.l2_sensitivity / std, query.l2_tight)
         noise = Noise.of(safe.NORMAL, std, query.shape)
         return cls.from_mu(mu, budget, query=query, noise=noise, noise_std=std)

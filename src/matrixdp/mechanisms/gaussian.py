@@ -74,13 +74,13 @@ def orthogonal_ensemble(query: Query, mu: float, budget: Budget) -> AdditiveGaus
     """Return the release of second moments with noise of :class:`Gaussian` that spends ``mu``."""
     sigma = query.l2_sensitivity / mu
     size = np.where(np.eye(query.features), sigma, sigma / np.sqrt(2))
-    return _symmetric(query, size, Mu(mu, query.l2_exact), budget)
+    return _symmetric(query, size, Mu(mu, query.l2_tight), budget)
 
 
 def independent_triangle(query: SecondMomentQuery, mu: float, budget: Budget) -> AdditiveGaussian:
     """Return the release with noise of :class:`AnalyzeGauss` that spends ``mu``."""
     size = np.full(query.shape, query.triangle_l2_sensitivity / mu)
-    return _symmetric(query, size, Mu(mu, query.triangle_l2_exact), budget)
+    return _symmetric(query, size, Mu(mu, query.triangle_l2_tight), budget)
 
 
 def _symmetric(query: Query, size: Array, mu: Mu, budget: Budget) -> AdditiveGaussian:

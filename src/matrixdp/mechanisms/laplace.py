@@ -54,7 +54,7 @@ class Laplace(Mechanism):
             query=query,
             epsilon=epsilon,
             epsilon_delivered=epsilon,
-            epsilon_exact=exact,
+            tight=exact,
             noise_std=float(np.sqrt(2) * scale),
             noise=Noise.of(safe.LAPLACE, scale, query.shape, symmetric),
         )

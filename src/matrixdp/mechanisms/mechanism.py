@@ -128,9 +128,9 @@ class CalibratedMechanism(ByValue, abc.ABC):
         query: the query, with the public bounds of the calibration.
         epsilon, delta: the claimed guarantee (delta = 0: pure differential privacy).
         epsilon_delivered: the epsilon that the noise delivers at ``delta``, an upper bound unless
-            ``epsilon_exact``.
-        epsilon_exact: whether some neighbours attain ``epsilon_delivered``.
-        mu: the Gaussian-DP parameter, an upper bound unless ``epsilon_exact``; None for noise that
+            ``tight``.
+        tight: whether some neighbours attain ``epsilon_delivered``.
+        mu: the Gaussian-DP parameter, an upper bound unless ``tight``; None for noise that
             is not Gaussian.
         noise_std: root mean square over the released entries of the noise standard deviation;
             NaN where a release is not value plus noise.
@@ -141,7 +141,7 @@ class CalibratedMechanism(ByValue, abc.ABC):
     epsilon: float
     delta: float = 0.0
     epsilon_delivered: float
-    epsilon_exact: bool = False
+    tight: bool = False
     mu: float | None = None
     noise_std: float = float("nan")
     author: str = ""
@@ -151,7 +151,7 @@ class CalibratedMechanism(ByValue, abc.ABC):
         """Return the release with Gaussian noise of this mu; for several parts mu^2 is the sum."""
         value, exact = mu if isinstance(mu, Mu) else (mu, False)
         actual = epsilon_of(float(budget.delta), float(value)) if np.isfinite(value) else np.inf
-        others |= {"mu": value, "epsilon_delivered": actual, "epsilon_exact": exact}
+        others |= {"mu": value, "epsilon_delivered": actual, "tight": exact}
         return cls(**budget._asdict(), **others)
 
     @property

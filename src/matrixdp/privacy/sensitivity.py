@@ -59,7 +59,7 @@ class Mu(NamedTuple):
     """The Gaussian-DP parameter of a release: attained by some neighbours, or an upper bound."""
 
     value: float
-    attained: bool
+    tight: bool
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _Query:
         return self.n_records / self.group
 
     @property
-    def l2_exact(self) -> bool:
+    def l2_tight(self) -> bool:
         """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
         return True
 
@@ -164,7 +164,7 @@ class _ShiftQuery(_Query):
 
     @property
     def l2_sensitivity(self) -> float:
-        """L2 sensitivity: norm of ``half_widths``; a ball's diameter or radius; over n in a mean."""
+        """The norm of ``half_widths``, a ball's diameter or radius; over n for a mean."""
         if isinstance(self.domain, Ball):
             return (2 if self.adjacency == "replace" else 1) * self.domain.radius / self._shared
         return float(np.linalg.norm(self.half_widths))
@@ -339,9 +339,9 @@ class SecondMomentQuery(_Query):
         return self.directional_mu(np.ones(self.features)).value
 
     @property
-    def l2_exact(self) -> bool:
+    def l2_tight(self) -> bool:
         """Whether some neighbours attain ``l2_sensitivity``; otherwise it is an upper bound."""
-        return self.directional_mu(np.ones(self.features)).attained
+        return self.directional_mu(np.ones(self.features)).tight
 
     @property
     def triangle_l2_sensitivity(self) -> float:
@@ -364,7 +364,7 @@ class SecondMomentQuery(_Query):
         return float(np.sqrt(square)) / self.effective_records
 
     @property
-    def triangle_l2_exact(self) -> bool:
+    def triangle_l2_tight(self) -> bool:
         """Whether some neighbours attain ``triangle_l2_sensitivity``, an upper bound.
 
         The sign vectors of ``l2_sensitivity`` leave the diagonal unchanged, which gives the upper
@@ -372,7 +372,7 @@ class SecondMomentQuery(_Query):
         """
         whole = isinstance(self.domain, Ball) or self.adjacency != "replace" or self._one_sided
         half = self.l2_sensitivity / np.sqrt(2) * UPWARDS
-        return self.l2_exact and (whole or self.triangle_l2_sensitivity <= half)
+        return self.l2_tight and (whole or self.triangle_l2_sensitivity <= half)
 
     @property
     def largest_norm(self) -> float:

@@ -88,7 +88,7 @@ def share(release, constant):
     query = release.query
     if release.mu is not None:
         in_ball = constant and isinstance(query.domain, Ball)
-        return (0.75 if in_ball else 1.0) if release.epsilon_exact else 0.0
+        return (0.75 if in_ball else 1.0) if release.tight else 0.0
     if isinstance(query.domain, Ball):
         return 0.0
     if query.output_type == "matrix":

@@ -59,7 +59,7 @@ def test_noise_of_the_papers_second_moments(tau, both, one, neither):
     off = ~np.eye(4, dtype=bool)
     symmetrised = np.where(off, entries / np.sqrt(2), entries)
     assert release.noise_std == pytest.approx(np.sqrt(np.mean(symmetrised**2)))
-    assert release.epsilon_exact
+    assert release.tight
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_noise_along_one_direction_is_no_larger_than_what_a_record_can_change(ta
     unit = 1e4 / MOVEMENT.n_records / gaussian_dp.mu(given["epsilon"], given["delta"])
     theta = np.array([tau, *[(1 - tau) / 3] * 3])
     np.testing.assert_allclose(variances_of(release), factor * unit / theta, rtol=1e-7)
-    assert release.epsilon_exact
+    assert release.tight
 
 
 def test_equal_shares_on_a_square_are_the_gaussian_orthogonal_ensemble():

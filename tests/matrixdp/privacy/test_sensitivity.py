@@ -157,8 +157,8 @@ def test_no_neighbours_change_second_moments_more(domain):
         tight = {
             "l1_sensitivity": l1,
             "triangle_l1_sensitivity": l1,
-            "l2_sensitivity": query.l2_exact,
-            "triangle_l2_sensitivity": query.triangle_l2_exact,
+            "l2_sensitivity": query.l2_tight,
+            "triangle_l2_sensitivity": query.triangle_l2_tight,
         }
         assert not tight[name] or found >= (1 - 1e-6) * declared, (adjacency, name)
 
@@ -180,7 +180,7 @@ def test_no_neighbours_change_second_moments_more(domain):
 )
 def test_bounds_are_flagged_as_bounds(name, adjacency, exact, upper):
     query = SecondMomentQuery(DOMAINS[name], 3, adjacency)
-    assert (query.l2_exact, query.triangle_l2_exact) == (exact, upper)
+    assert (query.l2_tight, query.triangle_l2_tight) == (exact, upper)
     for measure, attained in (("l2_sensitivity", exact), ("triangle_l2_sensitivity", upper)):
         if not attained:
             found = largest_change(query, NORMS[measure])
@@ -216,7 +216,7 @@ def test_no_neighbours_exceed_directional_mu(domain, kind):
         declared = query.directional_mu(variances, directions)
         found = largest_change(query, Whitened(variances, directions))
         assert found <= (1 + 1e-12) * declared.value, (adjacency, rotated)
-        if declared.attained:
+        if declared.tight:
             assert found >= (1 - 1e-6) * declared.value, (adjacency, rotated)
 
 
@@ -245,7 +245,7 @@ def test_mu_of_replacement_is_what_a_search_finds(shares, supremum):
     query = SecondMomentQuery(Box.cube(len(shares), -1, 1), 1)
     variances = 1 / np.array(shares)
     declared = query.directional_mu(variances)
-    assert declared.attained
+    assert declared.tight
     found = largest_change(query, Whitened(variances, None), starts=60)
     assert (1 - 1e-7) * declared.value <= found <= declared.value
     if supremum:
@@ -282,8 +282,8 @@ def test_beyond_enumeration_the_form_is_bounded_from_above():
         signs = np.where(signs @ factor.T @ factor >= 0, 1.0, -1.0)
     found = ((signs @ factor.T) ** 2).sum(axis=1).max()
     assert found <= bound <= 2 * found
-    assert not RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).attained
-    assert RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).attained
+    assert not RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions, basis).tight
+    assert RecordsQuery(Box.cube(m, -1, 1), 2).directional_mu(1 / precisions).tight
 
 
 @given(

@@ -173,7 +173,7 @@ def test_no_neighbours_are_further_apart_than_public_mechanisms_say(
         stream = np.random.default_rng(seed)
         pair, widest, declared = searched(release, stream)
         assert widest <= declared * (1 + 1e-9)
-        if release.epsilon_exact:
+        if release.tight:
             assert pair.size > 0.99 * declared
         # The same on what is released for real, with all roundings.
         rows = np.clip(random_pairs(query, stream, RECORDS)[0], -10, 10)
@@ -211,7 +211,7 @@ def people_apart(mechanism, query, stream):
     assert release.statement.per_person == PER_PERSON
     pair, widest, declared = searched(release, stream)
     assert widest <= declared * (1 + 1e-9)
-    if release.epsilon_exact:
+    if release.tight:
         assert pair.size > 0.99 * declared
     single = mechanism.calibrate(replace(query, per_person=None), **BUDGET)
     return widest / declared, searched(replace(release, noise=single.noise), stream)[1] / declared

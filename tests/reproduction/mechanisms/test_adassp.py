@@ -34,7 +34,7 @@ def test_a_search_attains_the_sensitivities_and_no_more(query):
     for name, measure in attacks.measures(query).items():
         row = attacks.attack(query, name, measure, np.random.default_rng(0).spawn(2))
         # The triangle's bound is met by two records only if their features split evenly.
-        bound = name.startswith("l2, upper") and not query.design.triangle_l2_exact
+        bound = name.startswith("l2, upper") and not query.design.triangle_l2_tight
         assert row["verdict"].startswith("holds" if bound else "holds, attained")
 
 

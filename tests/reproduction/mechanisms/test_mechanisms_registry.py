@@ -55,8 +55,8 @@ def test_a_delivered_epsilon_is_called_exact_where_neighbours_attain_it(domain, 
             continue
         with contextlib.suppress(NoGuarantee):
             release = mechanism.calibrate(query, epsilon=1.0, delta=1e-3)
-            exact.append(release.epsilon_exact)
-            if release.epsilon_exact:
+            exact.append(release.tight)
+            if release.tight:
                 attained = audit_of(release, np.random.default_rng(0)).attained
                 assert attained == pytest.approx(release.epsilon_delivered, rel=1e-4)
     assert sum(exact) > 10

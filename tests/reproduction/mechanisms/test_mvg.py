@@ -65,7 +65,7 @@ def test_the_papers_experiments(query, theorem, zeta, zeta_value, first, beta, p
     assert found == pytest.approx(phi, rel=1e-6)
     release = MVG(theorem, zeta).calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-5)
-    assert release.epsilon_exact
+    assert release.tight
     if slack:
         assert gaussian_dp.mu(1, 1 / query.n_records) / release.mu == pytest.approx(slack, rel=1e-4)
 
@@ -88,7 +88,7 @@ def test_the_least_and_most_wasteful_shares_of_second_moments(theorem, important
     """The factors by which noise could shrink, against the exact supremum over records."""
     mechanism = MVG(theorem, allocation=Binary(important, tau))
     release = mechanism.calibrate(MOVEMENT, **budget(MOVEMENT))
-    assert release.epsilon_exact
+    assert release.tight
     limit = gaussian_dp.mu(1, 1 / MOVEMENT.n_records)
     assert limit / release.mu == pytest.approx(slack, rel=1e-6)
 

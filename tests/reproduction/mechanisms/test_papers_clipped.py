@@ -217,7 +217,7 @@ def test_one_feature_cannot_turn_and_needs_less():
     line = SecondMomentQuery(Box((-1.0,), (1.0,)), 20)
     release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
     assert release.noise.size[0, 0] == pytest.approx(0.25 / 20 / gaussian_dp.mu(1, 0.01), rel=1e-12)
-    assert release.epsilon_exact
+    assert release.tight
     found = release.mu * replay.ratio(release, line, np.random.default_rng(0))
     assert found <= release.mu * (1 + 1e-9)
 
@@ -236,7 +236,7 @@ def test_a_share_of_one_is_the_ensemble_on_the_box():
 def test_mu_is_a_bound_where_no_records_of_the_box_attain_it():
     narrow = SecondMomentQuery(Box((-1.0, -0.1), (1.0, 0.1)), 20)
     release = ClippedMoments(1 / 4).calibrate(narrow, epsilon=1, delta=0.01)
-    assert not release.epsilon_exact
-    assert ClippedMoments(1 / 4).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01).epsilon_exact
+    assert not release.tight
+    assert ClippedMoments(1 / 4).calibrate(LIVER_MOMENTS, epsilon=1, delta=0.01).tight
     far = SecondMomentQuery(Box((1.0, 1.0), (2.0, 2.0)), 20)
-    assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).epsilon_exact
+    assert not ClippedMoments(1 / 4).calibrate(far, epsilon=1, delta=0.01).tight

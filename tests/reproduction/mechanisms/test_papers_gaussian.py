@@ -26,7 +26,7 @@ from reproduction.mechanisms.gaussian import MECHANISMS as registry
 def test_noise_of_the_papers_experiments(mechanism, query, std):
     release = mechanism.calibrate(query, **budget(query))
     assert release.noise_std == pytest.approx(std, rel=1e-6)
-    assert release.epsilon_exact
+    assert release.tight
     assert release.delta == 1 / query.n_records
     assert release.epsilon_delivered <= 1 + 1e-9
 

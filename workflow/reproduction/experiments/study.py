@@ -286,7 +286,7 @@ class Calibration:
             "delta": self.release.delta,
             "epsilon_delivered": self.release.epsilon_delivered,
             "mu": self.release.mu,
-            "epsilon_exact": self.release.epsilon_exact,
+            "epsilon_exact": self.release.tight,
             "noise_std": self.release.noise_std,
         }
 

@@ -40,7 +40,7 @@ class ClippedMoments(Mechanism):
             clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
         )
         exact = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
-        return replace(release, epsilon_exact=release.epsilon_exact and exact)
+        return replace(release, tight=release.tight and exact)
 
 
 def attained(query: Query, radius: float) -> bool:

@@ -75,7 +75,7 @@ class KNorm(Mechanism):
             query=query,
             epsilon=epsilon,
             epsilon_delivered=spent,
-            epsilon_exact=True,
+            tight=True,
             noise_std=float(std),
             noise=noise,
         )

@@ -65,7 +65,7 @@ class GaussianByEntry(Gaussian):
         if not isinstance(query, SecondMomentQuery):
             return AdditiveGaussian.independent(query, sigma, budget)
         mu, noise = (
-            Mu(query.l2_sensitivity / sigma, query.l2_exact),
+            Mu(query.l2_sensitivity / sigma, query.l2_tight),
             MatrixNormal(query.shape, sigma),
         )
         return AdditiveGaussian.from_mu(mu, budget, query=query, noise=noise, noise_std=sigma)

@@ -131,16 +131,16 @@ class SphericalGamma(Mechanism):
         units = generalized_gamma.scale(epsilon, delta, powers, dimension)
         deviations = generalized_gamma.deviation(units, powers, dimension)
         best = int(np.argmin(deviations))
-        shift, attained = query.l2_sensitivity, query.l2_exact
+        shift, attained = query.l2_sensitivity, query.l2_tight
         if isinstance(query, SecondMomentQuery):
-            shift, attained = query.triangle_l2_sensitivity, query.triangle_l2_exact
+            shift, attained = query.triangle_l2_sensitivity, query.triangle_l2_tight
         distribution = SymmetricGeneralizedGamma if symmetric else GeneralizedGamma
         return GammaRelease(
             query=query,
             epsilon=epsilon,
             delta=delta,
             epsilon_delivered=epsilon,
-            epsilon_exact=attained,
+            tight=attained,
             noise_std=float(shift * deviations[best]),
             noise=distribution(query.shape, float(shift * units[best]), float(powers[best])),
         )

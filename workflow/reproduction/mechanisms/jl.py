@@ -107,7 +107,7 @@ class JohnsonLindenstrauss(Mechanism):
         # A record and its replacement attain it if they are orthogonal and of full norm.
         orthogonal = np.sqrt(2) * squared_radius / query.effective_records * (1 - 1e-9)
         attained = query.adjacency != "replace" or (
-            query.l2_exact and query.l2_sensitivity >= orthogonal
+            query.l2_tight and query.l2_sensitivity >= orthogonal
         )
         if actual > epsilon:
             raise NoGuarantee(
@@ -119,7 +119,7 @@ class JohnsonLindenstrauss(Mechanism):
             epsilon=epsilon,
             delta=delta,
             epsilon_delivered=actual,
-            epsilon_exact=attained,
+            tight=attained,
             ridge=ridge,
             sketch_size=sketch_size,
         )

@@ -119,7 +119,7 @@ def normal_release(
 ) -> AdditiveGaussian:
     """Return value plus noise, which declares the whole mu of its budget, or another one."""
     declared = {"noise_std": getattr(noise, "std", np.nan), **declared}
-    mu = declared.pop("mu", Mu(gaussian_dp.mu(epsilon, delta), query.l2_exact))
+    mu = declared.pop("mu", Mu(gaussian_dp.mu(epsilon, delta), query.l2_tight))
     return AdditiveGaussian.from_mu(
         mu, Budget(epsilon, delta), query=query, noise=noise, **declared
     )

@@ -213,7 +213,7 @@ def symmetric(change: Change | None) -> Build:
 
     def build(query: Any, epsilon: float, delta: float) -> CalibratedMechanism:
         std = standard(query, epsilon, delta) * query.triangle_l2_sensitivity / query.l2_sensitivity
-        mu = Mu(gaussian_dp.mu(epsilon, delta), query.triangle_l2_exact)
+        mu = Mu(gaussian_dp.mu(epsilon, delta), query.triangle_l2_tight)
         noise = kind.of(safe.NORMAL, std, query.shape, symmetric=True)
         return normal_release(query, epsilon, delta, noise, noise_std=std, mu=mu)
 

@@ -137,7 +137,7 @@ def pure(query: Query, epsilon: float, delta: float) -> AdditiveMechanism:
 def hidden(query: Query, epsilon: float, delta: float) -> CalibratedMechanism:
     """Return noise of half its size with a claim that hides it."""
     noise = Independent(query.shape, standard(query, epsilon, delta) / 2)
-    mu = Mu(2 * gaussian_dp.mu(epsilon, delta), query.l2_exact)
+    mu = Mu(2 * gaussian_dp.mu(epsilon, delta), query.l2_tight)
     release = normal_release(query, epsilon, delta, noise, mu=mu)
     return replace(release, epsilon_delivered=epsilon)
 
@@ -284,7 +284,7 @@ CASES = (
     Case(
         "bound on mu / 2",
         "mean",
-        (answer(mu=0.5, epsilon_exact=False), HONEST),
+        (answer(mu=0.5, tight=False), HONEST),
         projection(declares="mu"),
     ),
     Case(
