@@ -177,7 +177,7 @@ def data_sets(query: Query) -> tuple[Array, Array]:
     both = np.zeros((2, len(pairs(query)), query.domain.features, RECORDS))
     both[..., 0, :] = query.domain.magnitudes[0]
     both[..., : query.group] = np.swapaxes(np.array(pairs(query)), 0, 1)[..., None]
-    return both[0], both[1][..., query.group * query.private_count :]
+    return both[0], both[1][..., query.group * query.add_or_remove :]
 
 
 def length(noise: Any, change: Array) -> float:
@@ -445,7 +445,7 @@ def check_refusals(case: Case) -> None:
     ):
         with pytest.raises(InputError, match=words):
             release.simulate(wrong, np.random.default_rng(0), count)
-    if not (isinstance(case.query, PresentMeanQuery) or case.query.private_count):
+    if not (isinstance(case.query, PresentMeanQuery) or case.query.add_or_remove):
         with pytest.raises(InputError, match="outside its public bounds"):
             release.simulate(1e6 * (1 + np.abs(value)), np.random.default_rng(0), 1)
 

@@ -229,7 +229,7 @@ def _private_count(release: Program | ComposedMoments, records: Array, noise: Nu
     """Return whether the number of records is private, which a query of records does not say."""
     asked = [*_run(release, records, noise)[1].parts]
     queries = [part.query for part in asked if not isinstance(part, Step)]
-    return any(query.private_count for query in [release.query, *queries])
+    return any(query.add_or_remove for query in [release.query, *queries])
 
 
 def _run(

@@ -45,7 +45,7 @@ def value_of(query: Query, record: Array) -> Array:
 def within(query: Query, value: Array) -> Array:
     """Return the value of a mean or of records in the bounds, which a null record may leave."""
     bounded = isinstance(query, MeanQuery | RecordsQuery) and isinstance(query.domain, Box)
-    return query.domain.clip(value) if bounded and not query.private_count else value
+    return query.domain.clip(value) if bounded and not query.add_or_remove else value
 
 
 def simulate(

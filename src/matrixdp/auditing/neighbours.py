@@ -138,7 +138,7 @@ def counts(query: Query) -> tuple[int, int]:
 
     A person has no more records than there are, and a private number of them has room for all.
     """
-    if query.private_count:
+    if query.add_or_remove:
         return max(query.n_records, query.group), query.group
     return query.n_records, min(query.n_records, query.group)
 

@@ -58,7 +58,7 @@ def chosen(
     full = np.zeros((2, query.features, 1))
     full[0, 0] = radius
     first, second = shells(full, radius, count)
-    moved = query.group * (first if release.private_count else first - second)
+    moved = query.group * (first if release.add_or_remove else first - second)
     mus = [float(np.linalg.norm(moved)) / release.count_std]
     parts = [audit_of(release.release_at(number), stream) for number in range(count)]
     rest = max(part.mu for part in parts)
@@ -92,4 +92,4 @@ def proven_mus(release: CalibratedMechanism) -> list[float]:
 
 def _adjacency(release: CentredMoments | PrivatelyClippedMoments) -> str:
     """Return the neighbours of a release, whose query of records hides a private number."""
-    return ADD_OR_REMOVE if release.private_count else release.query.adjacency
+    return ADD_OR_REMOVE if release.add_or_remove else release.query.adjacency

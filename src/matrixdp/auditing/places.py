@@ -124,7 +124,7 @@ class Places:
         starts = np.unique([*range(0, n - k + 1, k), n - k])
         edges, inner = edge_records(query, n, stream).T, inner_records(query, n, stream).T
         high, low = (np.resize(side, (n, query.features)) for side in (self._one, self._other))
-        removes = query.private_count
+        removes = query.add_or_remove
         shuffled = stream.permutation(starts)
         self.walks = [
             Walk(low, high, starts, k, removes, "records of which the first are at one edge"),
@@ -172,7 +172,7 @@ class Places:
         block = slice(start, start + self._group)
         first, second = shared.copy(), shared.copy()
         first[block], second[block] = record, self._other
-        if self._query.private_count:
+        if self._query.add_or_remove:
             second = np.delete(second, block, axis=0)
         return Pair(first, second, start, among)
 

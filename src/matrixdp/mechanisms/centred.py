@@ -49,7 +49,7 @@ class CentreQuery(MeanQuery):
 
     def terms(self, rows: Array) -> Array:
         """Return what records (k, m) add, one per row."""
-        return np.column_stack([rows, np.ones(len(rows))]) if self.private_count else rows
+        return np.column_stack([rows, np.ones(len(rows))]) if self.add_or_remove else rows
 
     @property
     def mean_of_terms(self) -> MeanQuery:
@@ -59,7 +59,7 @@ class CentreQuery(MeanQuery):
     def value(self, records: Array) -> Array:
         """Return the mean of records (..., m, n) as a column, with the entry for their number."""
         mean = records.sum(axis=-1, keepdims=True) / self._count(records)
-        if not self.private_count:
+        if not self.add_or_remove:
             return np.asarray(mean)
         share = np.full((*mean.shape[:-2], 1, 1), records.shape[-1] / self.n_records)
         return np.concatenate([mean, share], axis=-2)
@@ -82,16 +82,16 @@ class CentredMoments(Program):
     output_type = "second_moments"
 
     @property
-    def private_count(self) -> bool:
+    def add_or_remove(self) -> bool:
         """Whether the number of records is private, which the identity query does not say."""
         about = self.about
-        return about.private_count if isinstance(about, Program) else about.query.private_count
+        return about.add_or_remove if isinstance(about, Program) else about.query.add_or_remove
 
     @LazyProperty
     def mean(self) -> AdditiveGaussian:
         """The first part."""
         query = self.query
-        relation = query.n_records, ADD_OR_REMOVE if self.private_count else query.adjacency
+        relation = query.n_records, ADD_OR_REMOVE if self.add_or_remove else query.adjacency
         near = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
         return self.noisy_mean(mean_query(near), self.centre_std)
 
@@ -105,7 +105,7 @@ class CentredMoments(Program):
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""
         noisy, weight = ask(self.mean, records.value(self.mean.query))[:, 0], 1.0
-        if self.mean.query.private_count:
+        if self.mean.query.add_or_remove:
             weight = max(float(noisy[-1]), LEAST)
             noisy = noisy[:-1] / weight
         # The point of the public domain that is nearest to the noisy mean.
@@ -154,7 +154,7 @@ class Centred(Mechanism):
         part_mu = float(mu / np.sqrt(2))
         widest = Ball(RecordsQuery(query.domain, query.n_records).l2_sensitivity, query.features)
         # Given the mean, a record that is added adds its own square; a null record is not zero.
-        adjacency = query.adjacency if query.private_count else "replace"
+        adjacency = query.adjacency if query.add_or_remove else "replace"
         about_mean = SecondMomentQuery(
             widest, query.n_records, adjacency, per_person=query.per_person
         )
@@ -174,7 +174,7 @@ class Centred(Mechanism):
 def mean_query(query: SecondMomentQuery) -> CentreQuery:
     """Return the mean of the records, or of (x, 1), with its bounds."""
     domain = query.domain
-    if query.private_count:
+    if query.add_or_remove:
         if isinstance(domain, Ball):
             domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
         else:

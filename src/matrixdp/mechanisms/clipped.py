@@ -46,13 +46,13 @@ def clipped(query: Query, squared_radius_fraction: float) -> SecondMomentQuery:
 
 def records_of(query: Query) -> RecordsQuery:
     """Return the records of a query, which a simulated release reads, as many as are stated."""
-    adjacency = "zero_out" if query.private_count else query.adjacency
+    adjacency = "zero_out" if query.add_or_remove else query.adjacency
     return RecordsQuery(query.domain, query.n_records, adjacency, per_person=query.per_person)
 
 
 def squared_move(query: Query) -> int:
     """Return the squared l2 norm of what one record changes in counts: it comes, or it moves."""
-    return 1 if query.private_count else 2
+    return 1 if query.add_or_remove else 2
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ class PrivatelyClippedMoments(Program):
     count_std: float
 
     @property
-    def private_count(self) -> bool:
+    def add_or_remove(self) -> bool:
         """Whether the number of records is private, which the identity query does not say."""
-        return self.candidates[0].query.private_count
+        return self.candidates[0].query.add_or_remove
 
     @LazyProperty
     def lengths(self) -> AdditiveGaussian:
         """The first part, the histogram."""
         query, domain = self.query, self.query.domain
         box = Box.cube(len(self.candidates), 0.0, float(query.n_records))
-        adjacency = ADD_OR_REMOVE if self.private_count else query.adjacency
+        adjacency = ADD_OR_REMOVE if self.add_or_remove else query.adjacency
         shell = ShellQuery(
             box, query.n_records, adjacency, domain.radius, per_person=query.per_person
         )
@@ -160,7 +160,7 @@ class PrivatelyClippedMoments(Program):
     def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
         """Return the number of the radius, and the weight, see :class:`Selection`."""
         counts = ask(self.lengths, records.value(self.lengths.query))[:, 0]
-        if not self.private_count:
+        if not self.add_or_remove:
             return self.best(counts), 1.0
         n_records = self.query.n_records
         return self.best(counts, n_records), max(float(counts.sum()) / n_records, LEAST)

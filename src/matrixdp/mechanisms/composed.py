@@ -254,7 +254,7 @@ class ComposedMoments:
     @property
     def weight_std(self) -> float:
         """Noise of the number of records over the stated one, 0 where it is public."""
-        if not self.query.private_count:
+        if not self.query.add_or_remove:
             return 0.0
         inner = chooser(self.program)
         counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records

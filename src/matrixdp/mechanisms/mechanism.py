@@ -267,7 +267,7 @@ class Mechanism(abc.ABC):
             served = " and ".join(sorted(query_type.__name__ for query_type in self.queries))
             query_type, mechanism = type(query).__name__, type(self).__name__
             raise InputError(f"query is of type {query_type}; {mechanism} serves only {served}")
-        if (query.per_person or query.private_count) and not self.sensitivity_only:
+        if (query.per_person or query.add_or_remove) and not self.sensitivity_only:
             raise InputError(
                 f"{type(self).__name__} protects one record of a public number; leave per_person "
                 f"out, and take {' or '.join(ADJACENCIES)}"

@@ -57,7 +57,7 @@ def check_promise(
     # A composed release reads as many records as are stated: where their number is private, its
     # neighbours are those of zero_out. Records with noise would show the number.
     reads = type(answer) is RecordsQuery and not isinstance(release, AdditiveMechanism)
-    relation = "zero_out" if query.private_count and reads else query.adjacency
+    relation = "zero_out" if query.add_or_remove and reads else query.adjacency
     if answer.adjacency != relation:
         raise BrokenPromise(
             f"{name} promises neighbours of {answer.adjacency!r}, where {query.adjacency!r} is "

@@ -65,7 +65,7 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
         return np.concatenate(list(rows)).T
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
-    if power == 1 and not query.private_count and isinstance(query.domain, Box):
+    if power == 1 and not query.add_or_remove and isinstance(query.domain, Box):
         # With a private number of records, adding one changes the sum by its value, not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
     unit = size / _STEPS[power]
@@ -104,7 +104,7 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         step = block_rows(query.features, _ROWS)
         for start in range(0, len(rows), step):
             yield _within(query, rows[start : start + step])
-    if count != query.n_records and not query.private_count:
+    if count != query.n_records and not query.add_or_remove:
         raise InputError(
             f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
             f"{'is' if count == 1 else 'are'} {count}; correct one"

@@ -98,7 +98,7 @@ class _Query:
         return self.domain.features
 
     @property
-    def private_count(self) -> bool:
+    def add_or_remove(self) -> bool:
         """Whether the number of records is private."""
         return self.adjacency == ADD_OR_REMOVE
 
@@ -119,7 +119,7 @@ class _Query:
 
     def _count(self, records: Array) -> int:
         """Return the divisor of a sum over records (..., m, n)."""
-        return self.n_records if self.private_count else records.shape[-1]
+        return self.n_records if self.add_or_remove else records.shape[-1]
 
     def _clipped(self, records: Array) -> Array:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
@@ -187,7 +187,7 @@ class _ShiftQuery(_Query):
     def check(self, value: ArrayLike) -> Array:
         """Return the value, or a stack of values, if every column lies in the public domain."""
         matrix = checks.array(value=value, shape=self.shape)
-        if self.private_count:
+        if self.add_or_remove:
             return matrix
         if isinstance(self.domain, Ball):
             norms = np.sqrt(squared_norms(matrix))
@@ -220,7 +220,7 @@ class RecordsQuery(_ShiftQuery):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.private_count:
+        if self.add_or_remove:
             raise InputError(
                 f"adjacency is {self.adjacency!r}, and the records themselves show their number; "
                 f"take {' or '.join(ADJACENCIES)}"
@@ -427,7 +427,7 @@ class SecondMomentQuery(_Query):
         bound = np.outer(self.domain.magnitudes, self.domain.magnitudes)
         if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * bound.max():
             raise InputError("value is not symmetric; second moments X X^T / n must be")
-        if self.private_count:
+        if self.add_or_remove:
             return moments
         _check_bounds("an absolute second moment", np.abs(moments), 0.0, bound * ROUNDING)
         trace = np.trace(moments, axis1=-2, axis2=-1)

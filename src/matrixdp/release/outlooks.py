@@ -60,7 +60,7 @@ class _Sample(Columns):
 
     def value(self, query: Query) -> Array:
         """Return the value of a query, shape (m, n)."""
-        summed = query.private_count or isinstance(query, ShellQuery)
+        summed = query.add_or_remove or isinstance(query, ShellQuery)
         return super().value(query) * (self.times if summed else 1.0)
 
     def about(self, centre: Array) -> _Sample:

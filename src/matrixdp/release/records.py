@@ -29,9 +29,9 @@ def read_records(spec: Specification) -> Iterator[Array]:
     )
     for block in blocks:
         count += len(block)
-        if count <= expected or spec.output.query.private_count:
+        if count <= expected or spec.output.query.add_or_remove:
             yield block
-    if count != expected and not spec.output.query.private_count:
+    if count != expected and not spec.output.query.add_or_remove:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
             f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "

@@ -18,6 +18,6 @@ def _mu(release, stream):
     query, whiten = release.query, release.noise.whiten
     if isinstance(query, ShellQuery):
         # All records of a person move from one shell to another, or are added to one.
-        moves = np.array([[1.0], [0.0 if query.private_count else -1.0]])
+        moves = np.array([[1.0], [0.0 if query.add_or_remove else -1.0]])
         return float(np.linalg.norm(whiten(query.group * np.eye(query.features)[:, :2] @ moves)))
     return worst(query, lambda change: np.linalg.norm(whiten(change), axis=-1), stream).size

@@ -304,7 +304,7 @@ def test_functions_get_neighbours_within_bounds(adjacency, per_person, domain):
         first, second = pair.sides
         for side in (first, second):
             np.testing.assert_allclose(domain.clip(side.T).T, side, rtol=1e-12)
-        if query.private_count:
+        if query.add_or_remove:
             assert len(second) == 7 - query.group
             assert {*map(tuple, second)} <= {*map(tuple, first)}
         else:

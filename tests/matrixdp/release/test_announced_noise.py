@@ -66,7 +66,7 @@ def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacenc
         assert (measured <= (1 + TOLERANCE) * largest).all()
         if not mean:
             assert (measured <= (1 + TOLERANCE) * least).all()
-            share = 0.5 * spec.output.query.private_count
+            share = 0.5 * spec.output.query.add_or_remove
             assert (measured >= 0.9 * np.sqrt(least**2 - share * (least**2))).all()
     # Half as many records as were stated have twice the noise.
     if adjacency == "add_or_remove":

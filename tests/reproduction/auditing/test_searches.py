@@ -285,7 +285,7 @@ def _apart(release, query, stream, known):
     mean = mean_query(query)
     moved = worst(mean, lambda d: np.linalg.norm(d, axis=(-2, -1)), stream).size
     # About a mean, a record that is set to zero is one that is replaced.
-    about = query if query.private_count else replace(query, adjacency="replace")
+    about = query if query.add_or_remove else replace(query, adjacency="replace")
     return np.hypot(moved / release.centre_std, parts_apart(release.about, about, stream, known))
 
 
@@ -304,7 +304,7 @@ def counts_apart(release, query):
     full = np.zeros((2, query.features, query.group))
     full[0, 0] = radius
     before, after = shells(full, radius, count)
-    return np.linalg.norm(before - (0 if query.private_count else after))
+    return np.linalg.norm(before - (0 if query.add_or_remove else after))
 
 
 def people_searched(name, kind, domain, adjacency, per_person):

@@ -148,7 +148,7 @@ class EigenvalueQuery(MeanQuery):
     @property
     def reach(self) -> float:
         """Largest trace for which the value is not 0; more than all traces of a public number."""
-        return (_FARTHEST if self.private_count else 2.0) * self.domain.radius
+        return (_FARTHEST if self.add_or_remove else 2.0) * self.domain.radius
 
     def of(self, moments: Array) -> Array:
         """Return the value for exact X X^T / n (..., d, d), shape (..., 1, 1)."""

@@ -25,7 +25,7 @@ class AboutMean(Products):
 
     def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return the noisy mean, and the covariance about it as the noise left it."""
-        raw = unprojected(value, weighted=self.query.private_count)
+        raw = unprojected(value, weighted=self.query.add_or_remove)
         return Noisy(raw.covariance, noise.release, noise, mean=raw.mean, weight=raw.weight)
 
     @property

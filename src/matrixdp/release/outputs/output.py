@@ -141,8 +141,8 @@ class Output(abc.ABC):
 
     def _scaling(self) -> tuple[Query, Array, Array]:
         """Return the query, and the shift and scale (m,) of its records' columns."""
-        private_count = self.adjacency == ADD_OR_REMOVE
-        constant = (self.about_mean or private_count) and self.mechanism != CLIPPED
+        add_or_remove = self.adjacency == ADD_OR_REMOVE
+        constant = (self.about_mean or add_or_remove) and self.mechanism != CLIPPED
         features = self.box.features + constant
         domain, middle, half = self._units(features)
         if self.max_norm is not None:
@@ -254,7 +254,7 @@ class Output(abc.ABC):
             content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
         if outcome.centre_std and "mean" not in self.headers:
             content["mean"] = by_name(self.columns, outcome.centre * self.half + self.middle)
-        if self.query.private_count:
+        if self.query.add_or_remove:
             content["records"] = outcome.weight * self.query.n_records
         elif outcome.centre_std:
             content["noise_of_mean"] = by_name(self.columns, outcome.centre_std * self.half)
@@ -281,7 +281,7 @@ class Output(abc.ABC):
     @property
     def has_intervals(self) -> bool:
         """Whether answers have any: not where a private number of records divides them."""
-        return not self.query.private_count
+        return not self.query.add_or_remove
 
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of an answer, as its details state them."""
@@ -303,7 +303,7 @@ class Output(abc.ABC):
 
     def weight_std(self, release: Release) -> float:
         """Return the standard deviation of the noise of the weight that divides answers, or 0."""
-        if not (self.constant and self.query.private_count):
+        if not (self.constant and self.query.add_or_remove):
             return release.weight_std
         spread = variances(release.widest)
         variance = spread[CONSTANT, CONSTANT if spread.shape[1] > 1 else 0]
@@ -377,7 +377,7 @@ class Output(abc.ABC):
 
     def condition(self, release: Release) -> str:
         """Return on what the sizes of noise depend, beside the bounds."""
-        if not self.query.private_count:
+        if not self.query.add_or_remove:
             return ""
         weight = self.weight_std(release)
         rough = (
