@@ -159,7 +159,7 @@ def claim(
                 if not (texts and file.read_bytes() == texts[name].encode()):
                     raise InputError(f"{file} is there already; move it, or give another --out")
             for name, file in files.items():
-                stack.callback(durable.release, file)
+                stack.callback(durable.unreserve, file)
                 if sizes[name]:
                     durable.reserve(file, sizes[name])
         yield

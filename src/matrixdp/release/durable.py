@@ -91,7 +91,7 @@ def reserve(path: Path, size: int, mode: int = 0o666) -> None:
         os.close(handle)
 
 
-def release(path: Path) -> None:
+def unreserve(path: Path) -> None:
     """Delete the temporary file of ``path``, if it exists."""
     with contextlib.suppress(OSError):
         part(path).unlink()

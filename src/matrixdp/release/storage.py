@@ -341,7 +341,7 @@ def reserve(path: Path, size: int) -> Iterator[str]:
             durable.reserve(file, size, 0o600)
         yield name
     finally:
-        durable.release(file)
+        durable.unreserve(file)
 
 
 def charge(location: AccountFile, account: Account) -> None:
