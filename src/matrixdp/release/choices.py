@@ -200,7 +200,9 @@ def _ranking(spec: Specification, delta: float) -> list[Option]:
     )
 
 
-def books(spec: Specification, account: Account | None = None) -> tuple[ledger.Account, object]:
+def account_state(
+    spec: Specification, account: Account | None = None
+) -> tuple[ledger.Account, object]:
     """Return the account of a release as it is, and what messages call it.
 
     Args:
@@ -226,9 +228,9 @@ def rank(spec: Specification, account: Account | None = None) -> list[tuple[Opti
     """Return what :func:`choose` returns by the account as it is.
 
     Raises:
-        InputError: as :func:`books` and :func:`choose`.
+        InputError: as :func:`account_state` and :func:`choose`.
     """
-    state, name = books(spec, account)
+    state, name = account_state(spec, account)
     spec = replace(spec, total=ledger.terms(state)[0])
     return choose(spec, possible(spec, state), state, name)
 
@@ -243,7 +245,7 @@ def possible(spec: Specification, account: ledger.Account) -> tuple[Option, ...]
     try:
         return _listed(spec.output, spec.epsilon, spec.delta, total, spec.mu, spec.label)
     except InputError as error:
-        line = _line(spec, account)
+        line = _total_that_fits(spec, account)
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
 
 
@@ -315,7 +317,7 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
             if _fits(replace(free, epsilon=epsilon), account):
                 smaller = 0 < spec.delta < account["total"]["delta"]
                 return f"epsilon = {epsilon:g} would fit" + f" at delta {spec.delta:g}" * smaller
-    if line := _line(spec, account):
+    if line := _total_that_fits(spec, account):
         return f"{line} would fit"
     if account["releases"]:
         return "ask for nothing more of this account"
@@ -328,7 +330,7 @@ def _fits(spec: Specification, account: ledger.Account) -> bool:
     return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
 
 
-def _line(spec: Specification, account: ledger.Account) -> str:
+def _total_that_fits(spec: Specification, account: ledger.Account) -> str:
     """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
 
     The largest epsilon is sought, of the release and of the total, at which they fit.

@@ -303,7 +303,7 @@ def plan(
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
     else:
-        state, name = choices.books(spec, account)
+        state, name = choices.account_state(spec, account)
     spec = replace(spec, total=ledger.terms(state)[0])
     listed = choices.possible(spec, state)
     option = choices.choose(spec, listed, state, name)[0][0]
