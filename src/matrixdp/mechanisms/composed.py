@@ -51,7 +51,7 @@ from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 #: Maps a release of a part and its exact value to the noisy value.
-Answer = Callable[[AdditiveGaussian, Array], Array]
+AddNoise = Callable[[AdditiveGaussian, Array], Array]
 
 #: Queries whose exact values are sums. Noise has no margin for the error of any other value.
 SUMS = {CentreQuery, ShellQuery, SecondMomentQuery}
@@ -170,7 +170,7 @@ class ComposedMoments:
         """The parts in their order."""
         return self.program.parts
 
-    def run(self, rows: Rows, answer: Answer | None = None) -> Outcome:
+    def run(self, rows: Rows, answer: AddNoise | None = None) -> Outcome:
         """Return the outcome of one release.
 
         Args:
