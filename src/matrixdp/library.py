@@ -22,7 +22,7 @@ MODULES = {
     "matrixdp.mechanisms.mechanism",
     "matrixdp.mechanisms.centred",
     "matrixdp.mechanisms.clipped",
-    "matrixdp.mechanisms.composed",
+    "matrixdp.mechanisms.in_parts",
     "matrixdp.mechanisms.directional",
     "matrixdp.mechanisms.gaussian",
     "matrixdp.mechanisms.laplace",

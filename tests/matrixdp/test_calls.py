@@ -16,7 +16,7 @@ import refusals
 import matrixdp as mdp
 from matrixdp import checks
 from matrixdp.mechanisms import centred, clipped
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.privacy import exact_sums, gaussian_dp, present, sensitivity, sizes
 
 pa = pytest.importorskip("pyarrow")

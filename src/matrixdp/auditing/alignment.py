@@ -21,7 +21,7 @@ from matrixdp.auditing.audit import CLOSE, ROUNDING, Finding, is_gaussian
 from matrixdp.auditing.neighbours import counts, farthest, random_records, worst
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms import proofs
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.programs import Program, Question, Records, Step
 from matrixdp.privacy.domain import Ball
 from matrixdp.privacy.sensitivity import (

@@ -8,7 +8,7 @@ nevertheless (Dong, Roth & Su, JRSS B 2022, Corollary 3.3).
 Who runs it passes other records and another ``ask``:
 
 - a simulation, one release after another: :class:`Columns` and :func:`drawing`;
-- a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.composed`;
+- a real release, of exact sums with safe noise: :mod:`matrixdp.mechanisms.in_parts`;
 - an audit, of data sets and noise of its choice: :mod:`matrixdp.auditing.alignment`.
 """
 

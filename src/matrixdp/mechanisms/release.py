@@ -22,7 +22,7 @@ class Release(Protocol):
     """A calibrated mechanism that answers, and is charged, for real.
 
     :class:`~matrixdp.mechanisms.additive.AdditiveMechanism` adds noise to one value, and
-    :class:`~matrixdp.mechanisms.composed.ComposedMoments` answers in parts.
+    :class:`~matrixdp.mechanisms.in_parts.ComposedMoments` answers in parts.
     """
 
     @property

@@ -20,8 +20,8 @@ from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
 from matrixdp.privacy.domain import Box

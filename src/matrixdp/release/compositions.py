@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, as_input_error
-from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.in_parts import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Ball, Box

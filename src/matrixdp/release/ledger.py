@@ -33,7 +33,7 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.mechanism import UNAUDITED
 from matrixdp.mechanisms.release import Release
 from matrixdp.noise import safe

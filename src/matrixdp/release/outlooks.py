@@ -30,7 +30,7 @@ from scipy.special import ndtr
 
 from matrixdp.checks import Array
 from matrixdp.mechanisms.clipped import ShellQuery
-from matrixdp.mechanisms.composed import ComposedMoments, Outcome
+from matrixdp.mechanisms.in_parts import ComposedMoments, Outcome
 from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.mechanisms.release import Release

@@ -16,7 +16,7 @@ from matrixdp.mechanisms.clipped import (
     PrivatelyClippedMoments,
     shells,
 )
-from matrixdp.mechanisms.composed import ComposedMoments, chooser
+from matrixdp.mechanisms.in_parts import ComposedMoments, chooser
 from matrixdp.mechanisms.mechanism import Budget, NoGuarantee
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp

@@ -17,7 +17,7 @@ from partsearch import largest_mu
 import matrixdp as mdp
 from matrixdp.auditing import alignment
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import choices, outlooks

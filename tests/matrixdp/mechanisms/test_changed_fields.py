@@ -14,7 +14,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Budget, NoGuarantee
 from matrixdp.noise import safe

@@ -17,7 +17,7 @@ from harness import charges, run
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.privacy import gaussian_dp
 from matrixdp.release import choices, ledger, storage
 from matrixdp.release.parser import read

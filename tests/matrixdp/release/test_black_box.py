@@ -16,8 +16,8 @@ import pytest
 import matrixdp as mdp
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import PrivatelyClipped
-from matrixdp.mechanisms.composed import ComposedMoments
 from matrixdp.mechanisms.histogram import thresholds
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, tables

@@ -18,7 +18,7 @@ import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.release import compositions, description, durable, storage
 from matrixdp.release.answer import Answer
 from matrixdp.release.outputs.covariance import Covariance

@@ -12,7 +12,7 @@ from exactness import same_copies
 
 import matrixdp as mdp
 from matrixdp.mechanisms.centred import Centred
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, positive, with_constant
 from matrixdp.release import uncertainty
 from matrixdp.release.outputs import Regression

@@ -4,7 +4,7 @@ import harness
 import numpy as np
 import pytest
 
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.release import choices, compositions, uncertainty
 from matrixdp.release.outputs.output import WHOLE
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, outlooks, people, readers, tables

@@ -8,7 +8,7 @@ import pytest
 from harness import charges, read, run
 
 import matrixdp as mdp
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.release import compositions, outlooks, receipt
 from matrixdp.release.outputs import OUTPUTS
 from matrixdp.release.uncertainty import MomentNoise

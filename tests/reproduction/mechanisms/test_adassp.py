@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from matrixdp.checks import InputError
-from matrixdp.mechanisms.composed import ComposedMoments
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.moments import centred, regression, with_constant
 from matrixdp.mechanisms.programs import Value
 from matrixdp.privacy import gaussian_dp

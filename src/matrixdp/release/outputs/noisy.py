@@ -9,7 +9,7 @@ import numpy as np
 from matrixdp.checks import Array
 from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.composed import Outcome
+from matrixdp.mechanisms.in_parts import Outcome
 from matrixdp.mechanisms.moments import MeanCovariance, positive
 from matrixdp.mechanisms.release import Release
 from matrixdp.release.uncertainty import MomentNoise

@@ -31,7 +31,7 @@ FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
 
 #: Names of mechanisms beside those that add noise alone: the one that a release takes by itself,
 #: and moments of records that are clipped to a private radius, about a private mean where the
-#: output is about one, see :mod:`matrixdp.mechanisms.composed`.
+#: output is about one, see :mod:`matrixdp.mechanisms.in_parts`.
 RECOMMENDED, CLIPPED = "recommend", "clipped"
 
 SIMULATED = (
