@@ -256,7 +256,7 @@ class Private(BaseEstimator):
 
         def attempt() -> Callable[[], dict[str, Any]]:
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
-            output, release = choice.output, choice.release
+            output, release = choice.output, choice.mechanism
             draw = release.prepare(partial(map, output.scaled, [rows]))
             names = {"feature_names_in_"}
 
@@ -296,7 +296,7 @@ class Private(BaseEstimator):
         if self.account is not None:
             choice.charge(type(self).__name__)
             return
-        ledger.check(choice.release)
+        ledger.check(choice.mechanism)
         self._one_fit.spend(type(self).__name__)
 
     def _of_groups(

@@ -66,7 +66,7 @@ class Plan:
     option: Option | None = None
 
     @property
-    def release(self) -> Release:
+    def mechanism(self) -> Release:
         """The calibrated mechanism that is taken."""
         assert self.option is not None
         return self.option.release
@@ -100,7 +100,7 @@ class Plan:
         """
         date = date or ledger.today()
         if self.account is None:
-            ledger.check(self.release)
+            ledger.check(self.mechanism)
             draw, description = self._prepare(date, {})
             return description.answer(draw())
         with self.account.open() as (state, location):
@@ -127,7 +127,7 @@ class Plan:
             Outdated: as :meth:`draw`.
         """
         assert self.account is not None
-        entry = self.account.entry(self.release, label)
+        entry = self.account.entry(self.mechanism, label)
         with self.account.open() as (state, location):
             if not self._is_taken(state, location.path):
                 raise Outdated(f"{location.path} has changed since this release was planned")
@@ -135,7 +135,7 @@ class Plan:
 
     def _is_taken(self, state: ledger.Account, name: object) -> bool:
         option = choices.choose(self.spec, self.listed, state, name)[0][0]
-        return option.release is self.release
+        return option.release is self.mechanism
 
     def _prepare(
         self, date: str, more: Mapping[str, Any], **of_account: Any
@@ -146,7 +146,7 @@ class Plan:
             InputError: a record is bad, or no answer of this release could be described.
         """
         assert self.option is not None
-        spec, release = replace(self.spec, output=self.output), self.release
+        spec, release = replace(self.spec, output=self.output), self.mechanism
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = release.prepare(scaled_records(spec, release))
         notes = columns_without_bounds(spec)
@@ -172,7 +172,7 @@ class Plan:
         """Charge the release under the lock, draw it, store it and write it to ``out``."""
         assert self.account is not None
         spec, path, number = self.spec, location.path, len(state["releases"]) + 1
-        entry = {**self.account.entry(self.release, spec.label), "query": spec.output.name}
+        entry = {**self.account.entry(self.mechanism, spec.label), "query": spec.output.name}
         entry |= {"date": date}
         if request:
             entry |= {"file": spec.file.name, "request": request}
@@ -183,13 +183,13 @@ class Plan:
         origins = provenance.of_bounds(spec, path, state)
         draw, description = self._prepare(date, more, charge=number, origins=origins)
         entry["receipt"] = description.statement["digest"]
-        sizes = description.sizes(self.release.numbers)
+        sizes = description.sizes(self.mechanism.numbers)
         content = {
             **spec.request(path.parent),
             **self._calibration(),
             "receipt": description.statement,
         }
-        size = sum(sizes.values()) + FILE + NUMBER * self.release.numbers
+        size = sum(sizes.values()) + FILE + NUMBER * self.mechanism.numbers
         with storage.reserve(path, size) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
             with durable.defer_signals():
@@ -217,7 +217,7 @@ class Plan:
 
     def _calibration(self) -> dict[str, Any]:
         """Return the mechanism that is taken and its calibration, as :meth:`draw` stores them."""
-        release = self.release
+        release = self.mechanism
         names = ("epsilon", "delta", "mu", "noise_std")
         return {"taken": self.output.mechanism} | {key: getattr(release, key) for key in names}
 
@@ -269,7 +269,7 @@ class Plan:
                     f"the draw beside {path} has {key} = {stored[key]:.6g}, where this version of "
                     f"matrixdp has {value:.6g}; describe it by the version of its receipt"
                 )
-        read = compositions.reader(plan.output, plan.release)
+        read = compositions.reader(plan.output, plan.mechanism)
         description = Description(replace(spec, output=plan.output), stored["receipt"], read)
         return description.describe(compositions.from_content(stored["draw"]))
 

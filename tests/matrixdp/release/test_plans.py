@@ -275,7 +275,7 @@ def test_a_door_with_a_rule_of_its_own_is_seen(tmp_path, capsys, monkeypatch):
 
     def other(*terms, **keys):
         work = plan(*terms, **keys)
-        return replace(work, option=next(o for o in work.listed if o.release is not work.release))
+        return replace(work, option=next(o for o in work.listed if o.release is not work.mechanism))
 
     monkeypatch.setattr(estimator, "plan", other)
     with pytest.raises(AssertionError):
