@@ -7,7 +7,6 @@ declared. Hostile Python in one's own process is no threat model, see SECURITY.m
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
 from functools import cached_property  # noqa: TID251
 from typing import Any, Self, TypeVar, overload
 
@@ -15,8 +14,8 @@ import numpy as np
 
 T = TypeVar("T")
 
-#: Modules whose classes are the library's own. Another module is not: a mechanism of one's own is
-#: a file of a package, too.
+#: Modules whose classes are the library's own; the study adds its own ones. Another module is not:
+#: a mechanism of one's own is a file of a package, too.
 MODULES = {
     "matrixdp.mechanisms.additive",
     "matrixdp.mechanisms.mechanism",
@@ -37,7 +36,7 @@ MODULES = {
     "matrixdp.privacy.sizes",
 }
 
-#: Audits, ``module:function``, of classes of adopted modules, ``module:name``.
+#: Audits, ``module:function``, of classes of the study's modules, ``module:name``.
 AUDITS: dict[str, str] = {}
 
 #: Numbers of Python and of numpy, none of another author's class.
@@ -104,19 +103,8 @@ def plain(thing: object) -> bool:
     return owns(thing) and all(map(plain, vars(thing).values()))
 
 
-def adopt(modules: Iterable[str], audits: Mapping[str, str]) -> None:
-    """Count classes of modules as the library's own, with their audits: for the study alone.
-
-    Args:
-        modules: full names of modules, which are yet to be imported.
-        audits: see ``AUDITS``.
-    """
-    MODULES.update(modules)
-    AUDITS.update(audits)
-
-
 def audit_of(thing: object) -> str:
-    """Return the audit of an object's class, or of an adopted one that it builds on, or nothing."""
+    """Return the audit of an object's class, or of one that it builds on, or nothing."""
     kinds = (cls for cls in type(thing).__mro__ if registered(cls))
     names = (f"{cls.__module__}:{cls.__qualname__}" for cls in kinds)
     return next((AUDITS[name] for name in names if name in AUDITS), "")

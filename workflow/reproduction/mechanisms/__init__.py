@@ -9,13 +9,11 @@ from matrixdp.mechanisms.mechanism import Mechanism
 from reproduction import audits, discovery, plugins
 from reproduction.mechanisms.base import MechanismEntry
 
-library.adopt(
-    [f"{__name__}.{module}" for module in audits.MODULES],
-    {
-        f"{__name__}.{kind}": f"reproduction.auditing.{audit}"
-        for kind, audit in audits.AUDITS.items()
-    },
-)
+# The study vouches for its classes as for those of the library.
+library.MODULES |= {f"{__name__}.{module}" for module in audits.MODULES}
+library.AUDITS |= {
+    f"{__name__}.{kind}": f"reproduction.auditing.{audit}" for kind, audit in audits.AUDITS.items()
+}
 
 
 def registry() -> dict[str, MechanismEntry]:
