@@ -1,8 +1,12 @@
 """The files that a module needs, from its import statements."""
 
 import importlib
+import os
+import subprocess
+import sys
 
 import pytest
+from packages import PATH
 
 from reproduction import imports
 from reproduction.audits import AUDITS
@@ -99,3 +103,14 @@ def test_types_alone_are_no_need_and_an_unknown_module_is_an_error():
     assert "matrixdp/release/comparison.py" not in names("files")
     with pytest.raises(Exception, match="nothing"):
         imports.files("cli.nothing")
+
+
+@pytest.mark.parametrize(
+    ("module", "brings"), [("snakemake_logger_plugin_lines", ""), ("reproduction.trials", "True")]
+)
+def test_what_snakemake_imports_before_it_reads_rules_brings_no_package_along(module, brings):
+    """The rules of another clone import the package beside them."""
+    program = f"import sys, {module}; print('reproduction' in sys.modules or '')"
+    command, variables = [sys.executable, "-c", program], {**os.environ, "PYTHONPATH": PATH}
+    done = subprocess.run(command, env=variables, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == brings

@@ -30,6 +30,13 @@ except ModuleNotFoundError as error:
         "`make setup`, and run .venv/bin/snakemake there, or name its Snakefile by its path"
     )
 
+# Hashes of code are those of the package that is imported; jobs run that of this place.
+if not os.path.samefile(imports.PACKAGE, f"{WORKFLOW}/reproduction"):
+    sys.exit(
+        f"the rules of {PROJECT} have met the package of {imports.PACKAGE.parents[1]}; start Snakemake "
+        "without `--logger lines`, and without that place in PYTHONPATH"
+    )
+
 FOLDER = config.get("pathvars", {}).get("results", "results")
 
 # A mistake is one sentence and no more: Snakemake would add this file and line.

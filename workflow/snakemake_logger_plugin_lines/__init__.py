@@ -1,7 +1,9 @@
 """What `make` shows of a run, as Snakemake's logger `lines`: errors, and one line on how far it is.
 
 On a terminal the line is renewed in its place; in a file there is one a minute. A dry run shows its
-plan. :mod:`reproduction.terminal` has the words.
+plan. :mod:`reproduction.terminal` has the words. It is imported where it is used: Snakemake imports
+this module, wanted or not, before it reads a Snakefile, and that of another clone has a package of
+its own.
 """
 
 from __future__ import annotations
@@ -14,8 +16,6 @@ from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
-
-from reproduction import terminal
 
 KEPT = Path("results/reference")
 
@@ -36,6 +36,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        from reproduction import terminal
+
         self.progress = terminal.Progress({})
         self.jobs: list[tuple[str, str]] = []
         self.counts: dict[str, int] = {}
@@ -73,6 +75,8 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Show the plan, or that the last job has ended, and keep how long the jobs took."""
+        from reproduction import terminal
+
         if not self.ended.is_set():
             self.ended.set()
             if self.common_settings.dryrun and self.counts:
@@ -86,6 +90,8 @@ class LogHandler(LogHandlerBase):
 
     def _find_folder(self, logs: list[str]) -> None:
         """Find the folder of the results by the log of a job, and what is known of times there."""
+        from reproduction import terminal
+
         if not self.folder and logs and "/logs/" in logs[0]:
             self.folder = Path(logs[0].partition("/logs/")[0])
             beside = KEPT / self.folder.name

@@ -370,3 +370,11 @@ def test_a_file_that_cannot_be_imported_stops_what_names_it_alone(again):
     assert outcome.code, outcome.output
     says = "jl.py, which has jl_exact, cannot be imported (KeyError: 'size'); correct it"
     assert says in outcome.output
+
+
+def test_rules_that_meet_the_package_of_another_place_stop(shipped):
+    """Else the hashes of that code would be kept; without the logger the rules find their own."""
+    outcome = shipped.snakemake("--dry-run", "--logger", "lines")
+    assert outcome.code
+    assert f"the rules of {shipped.folder} have met the package of {ROOT};" in outcome.output
+    assert "Traceback" not in outcome.output
