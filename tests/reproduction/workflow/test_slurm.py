@@ -115,19 +115,36 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
         yield variables
 
 
-def test_a_run_on_slurm_is_as_finished_as_one_here(slurm, unrun, tmp_path):
-    """Trials are a job of SLURM, and then there is nothing left to do, by the profile of here."""
+#: A trial that is killed the first time, as one is that takes too much memory.
+KILLED_ONCE = """
+import os, pathlib, signal
+if not pathlib.Path("was_killed").exists():
+    pathlib.Path("was_killed").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_trial_ends_its_group_and_the_same_command_goes_on(slurm, unrun, tmp_path):
+    """Trials alone are jobs of SLURM; in the end nothing is left to do by the profile of here."""
     project = unrun.copy(tmp_path / "project").with_environment()
+    # The nodes read it too: config.yaml has no such row.
+    rows = {"regression": {"mechanisms": ["jl_exact", "laplace"]}}
+    settings = tinyproject.overlay(tmp_path, experiments=rows)
+    with (project.folder / "workflow/reproduction/mechanisms/jl.py").open("a") as stream:
+        stream.write(KILLED_ONCE)
     target = "results/summary/regression.csv"
     # As in docs/clusters.md, with shorter waits: the disk is this machine's.
-    words = ["--workflow-profile", "profiles/slurm", "--latency-wait", "5"]
-    words += ["--slurm-init-seconds-before-status-checks", "5"]
-    outcome = project.run(".venv/bin/snakemake", *words, "--", target, seconds=1200, **slurm)
-    assert outcome.code == 0, outcome.output
-    # Three trials are one group; data and summary are made where the run was started.
-    assert len(re.findall(r"has been submitted with SLURM jobid \d+", outcome.output)) == 1
-    assert project.plan(target).idle
+    command = [".venv/bin/snakemake", "--workflow-profile", "profiles/slurm", *settings]
+    command += ["--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "5"]
+    trials = project.folder / "results/trials/regression/default"
+    for code, files in ((1, []), (0, ["jl_exact.csv.gz", "laplace.csv.gz"])):
+        outcome = project.run(*command, "--", target, **slurm)
+        assert outcome.code == code, outcome.output
+        # Both trials are one job; data and summary are made where the run was started.
+        assert len(re.findall(r"has been submitted with SLURM jobid \d+", outcome.output)) == 1
+        assert sorted(file.name for file in trials.glob("*.csv.gz")) == files
+    plan = project.plan(*settings, "--", target)
+    assert plan.idle, plan.output
     # The control: without a trial there is something to do.
-    (trial,) = project.folder.glob("results/trials/regression/*/jl_exact.csv.gz")
-    trial.unlink()
-    assert not project.plan(target).idle
+    (trials / "laplace.csv.gz").unlink()
+    assert not project.plan(*settings, "--", target).idle

@@ -110,7 +110,7 @@ class TinyProject:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def run(self, *command: str | Path, seconds: float = 300, **variables: str) -> Outcome:
+    def run(self, *command: str | Path, **variables: str) -> Outcome:
         """Run a command here, without network or mirror unless the variables give one."""
         done = subprocess.run(
             [str(word) for word in command],
@@ -120,7 +120,7 @@ class TinyProject:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=seconds,
+            timeout=300,
         )
         return Outcome(done.returncode, done.stdout)
 
