@@ -11,6 +11,7 @@ import difflib
 import itertools
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,9 +95,9 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             raise InputError(f"{path} has zero bytes in its first line; save it as UTF-8")
         lines = _lines(path, itertools.chain([first], file), dialect.separator)
         header = next((line for line in lines if line), [])
-        names = {*columns, person} - {""}
-        if not names <= {*header}:
-            _check_header(path, header, names, dialect)
+        stated = {*columns, person} - {""}
+        if not stated <= {*header}:
+            _check_header(path, header, stated, dialect)
         places, place = _places(path, header, columns, person, "column name")
         if not dialect.decimal:
             raise InputError(
@@ -104,16 +105,17 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
                 'not stated, so that 1.500 may be 1500; state decimal = "," or decimal = "."'
             )
         # No more of a line stays than its cells in the columns.
+        names = [header[i] for i in places]
         records = (
-            (
-                np.array([_number(line[i], dialect, path, header[i], record) for i in places]),
-                line[place],
-            )
+            (_row([line[i] for i in places], dialect, path, names, record), line[place])
             for record, line in _records(path, lines, len(header), dialect)
         )
-        while block := list(itertools.islice(records, block_rows(len(columns), _ROWS))):
-            rows, names = zip(*block, strict=True)
-            yield np.array(rows), names if person else []
+        step = block_rows(len(columns), _ROWS)
+        while block := list(itertools.islice(records, step)):
+            # A list of lists would be copied number by number.
+            numbers = array("d", itertools.chain.from_iterable(row for row, _ in block))
+            rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(block), -1)
+            yield rows, [name for _, name in block] if person else []
 
 
 def width(path: Path, dialect: Dialect) -> int:
@@ -225,6 +227,35 @@ def _records(
                 f"{SEPARATORS[dialect.separator]} between, and text with them in quotes"
             )
         yield record, line
+
+
+def _row(
+    cells: list[str], dialect: Dialect, path: Path, columns: Sequence[str], record: int
+) -> list[float]:
+    """Return the numbers in the cells of a record, each as :func:`_number` reads it."""
+    numbers = _plain_numbers(cells, dialect)
+    if numbers is None:
+        pairs = zip(cells, columns, strict=True)
+        numbers = [_number(cell, dialect, path, column, record) for cell, column in pairs]
+    return numbers
+
+
+def _plain_numbers(cells: Sequence[str], dialect: Dialect) -> list[float] | None:
+    """Return :func:`_value` of each cell where all of them state a number, else None.
+
+    What all cells of a record lack each of them lacks, which is looked up once.
+    """
+    text = "".join(cells)
+    if not text.isascii() or "_" in text:
+        return None
+    if dialect.decimal != ".":
+        if "." in text:
+            return None
+        cells = [cell.replace(dialect.decimal, ".") for cell in cells]
+    try:
+        return [*map(float, cells)]
+    except ValueError:
+        return None
 
 
 def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:

@@ -9,8 +9,9 @@ from matrixdp.mechanisms.release import Release, Rows
 from matrixdp.release import tables
 from matrixdp.release.specification import Specification
 
-#: Numbers of records that are held in memory, so that a release in parts reads its file once.
-_HELD = 1 << 24
+#: Numbers of records that are held in memory, half a gibibyte, so that a release in parts reads its
+#: file once. To parse the text of a file takes longer than all that is computed from it.
+_HELD = 1 << 26
 
 
 def read_records(spec: Specification) -> Iterator[Array]:

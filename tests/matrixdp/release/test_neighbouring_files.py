@@ -145,6 +145,22 @@ def test_a_cell_is_read_alike_whatever_the_others_are(folder, small_blocks, line
     assert not others_decide(folder, lines, dialect)
 
 
+def one_by_one(cells, dialect):
+    """Return the numbers of cells as bytes; None where one states none."""
+    try:
+        return np.array([readers._value(cell, dialect) for cell in cells]).tobytes()
+    except ValueError:
+        return None
+
+
+@given(cells=CELLS_OF_A_FILE, dialect=st.sampled_from(DIALECTS))
+def test_the_cells_of_a_record_are_read_as_each_alone(cells, dialect):
+    numbers = readers._plain_numbers(cells, dialect)
+    # What is not plain is read one by one: other digits, and blanks beside these.
+    assert numbers is None or np.array(numbers).tobytes() == one_by_one(cells, dialect)
+    assert numbers is not None or one_by_one(cells, dialect) is None or not "".join(cells).isascii()
+
+
 def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypatch):
     """A decimal comma in one line would make others numbers, or end the release."""
     honest, commas = readers._value, set()
@@ -155,6 +171,7 @@ def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypa
         return honest(cell, readers.Dialect(";", ",") if commas else dialect)
 
     monkeypatch.setattr(readers, "_value", guess)
+    monkeypatch.setattr(readers, "_plain_numbers", lambda cells, dialect: None)
     assert others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
     monkeypatch.undo()
     assert not others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
