@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from matrixdp.auditing.exact_curve import epsilon_of
+from matrixdp.auditing.audit import epsilon_of
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.recorder import EQUAL, Recorder
 from matrixdp.auditing.runs import Runs

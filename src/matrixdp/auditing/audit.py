@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -28,6 +28,7 @@ from matrixdp.noise.distributions import (
     SizedDistribution,
 )
 from matrixdp.noise.value import Noise
+from matrixdp.privacy import gaussian_dp
 
 #: Relative difference of two computations of one size that counts as none.
 CLOSE = 1e-6
@@ -102,7 +103,7 @@ class Audit(abc.ABC):
             the claimed epsilon for all neighbours.
     """
 
-    tool: ClassVar[str]
+    tool: str
     release: CalibratedMechanism
     attained: float
     bound: float
@@ -185,6 +186,32 @@ def size_of(noise: Noise | NoiseDistribution) -> Callable[[Array], Array]:
         f"noise of class {type(noise).__name__} has no known density; audit the release as a "
         "function"
     )
+
+
+def free_numbers(noise: Noise | NoiseDistribution) -> float:
+    """Return how many independent numbers make the noise: the shape of its size's distribution."""
+    if isinstance(noise, Noise):
+        return noise.count
+    if isinstance(noise, GaussianDistribution):
+        return noise.whiten(np.zeros(noise.shape)).size
+    assert isinstance(noise, SizedDistribution)
+    return noise.gamma_shape
+
+
+def epsilon_of(delta: float, mu: float) -> float:
+    """Return the epsilon of Gaussian noise at ``delta``: infinite where delta is 0 or mu infinite.
+
+    Without a change there is no loss.
+    """
+    if mu == 0:
+        return 0.0
+    return float(gaussian_dp.epsilon(delta, mu)) if delta > 0 and np.isfinite(mu) else float("inf")
+
+
+def waste_of(release: CalibratedMechanism, mu: float) -> float:
+    """Return by how much Gaussian noise with this mu could shrink; NaN without a guarantee."""
+    pure = not release.delta > 0
+    return float("nan") if pure else float(gaussian_dp.mu(release.epsilon, release.delta) / mu)
 
 
 def declared(function: str) -> Any:

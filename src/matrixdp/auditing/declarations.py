@@ -13,7 +13,6 @@ import numpy as np
 from matrixdp import library
 from matrixdp.auditing import draws
 from matrixdp.auditing.audit import CLOSE, ERROR, ROUNDING, Audit, is_gaussian
-from matrixdp.auditing.exact_curve import PURE
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.projection import ComposedAudit
 from matrixdp.checks import Array
@@ -22,6 +21,9 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.sensitivity import RecordsQuery
 from matrixdp.status import NOT_REFUTED, REFUTED
+
+#: The verdict on Gaussian noise for a claim with delta 0.
+PURE = f"{REFUTED}: Gaussian noise has no pure guarantee"
 
 #: Draws by which a class's noise is measured.
 DRAWS = 400

@@ -64,6 +64,16 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
     return value_of(query, pair.record), value_of(query, pair.other)
 
 
+def padded(query: Query, value: Array) -> Array:
+    """Return a value with columns of zeros for the records of all others, (m, n)."""
+    return np.pad(value, [(0, 0), (0, query.shape[1] - value.shape[1])])
+
+
+def alone(release: AdditiveMechanism) -> bool:
+    """Return whether the columns of one person's records are drawn without the others'."""
+    return isinstance(release.query, RecordsQuery) and release.noise.identical_columns
+
+
 def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array:
     """Return ``draw(count)``, computed in smaller blocks along its last axis, the runs.
 
@@ -76,31 +86,25 @@ def in_blocks(draw: Callable[[int], Array], count: int, numbers: float) -> Array
 
 def runs(
     release: AdditiveMechanism,
-    pair: Neighbours,
+    value: Array,
     count: int,
     stream: np.random.Generator,
     statistic: Callable[[Array], Array],
 ) -> Array:
-    """Return a statistic of ``count`` releases on the second neighbour, shape (..., count).
+    """Return a statistic of ``count`` releases of a value, shape (..., count).
 
-    ``statistic`` maps released values (k, m, 1), (k, m, m), or the columns of one person, to
-    (..., k). The noise of an ``AdditiveMechanism`` does not depend on the value. So a shift of
-    these releases gives releases on the first neighbour, and the counts of each neighbour stay
-    binomial.
-
-    Raises:
-        ValueError: the columns of the noise are not identically distributed.
+    ``statistic`` maps released values (k, m, n) to (..., k). Where columns are drawn :func:`alone`,
+    the value is the columns of one person, and released values are such columns. The noise of an
+    ``AdditiveMechanism`` does not depend on the value. So a shift of releases of one neighbour
+    gives releases of the other, and the counts of each stay binomial.
     """
-    query = release.query
-    value = value_of(query, pair.other)
-    if not isinstance(query, RecordsQuery):
+    if not alone(release):
 
         def part(number: int) -> Array:
             return statistic(simulate(release, value, stream, number))
 
         return in_blocks(part, count, value.size)
-    if not release.noise.identical_columns:
-        raise ValueError("columns of the noise are not alike")
+    query = release.query
     columns = count * value.shape[1]
     few = replace(
         release,

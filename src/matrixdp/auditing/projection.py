@@ -10,9 +10,16 @@ from numpy.random import Generator
 
 from matrixdp import library
 from matrixdp.auditing import alignment, draws
-from matrixdp.auditing.audit import COST, ROUNDING, Audit, Finding, Scale
+from matrixdp.auditing.audit import (
+    COST,
+    ROUNDING,
+    Audit,
+    Finding,
+    Scale,
+    epsilon_of,
+    waste_of,
+)
 from matrixdp.auditing.blackbox import strength
-from matrixdp.auditing.exact_curve import epsilon_of, waste_of
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.auditing.statistics import PROJECTION, of_centres
 from matrixdp.checks import Array
@@ -42,8 +49,7 @@ class BlackBoxAudit(Audit):
         self.release = release
         query = release.query
         values = draws.values(query, farthest(query))
-        others = [(0, 0), (0, query.shape[1] - values[0].shape[1])]
-        self._values = self._answers = [np.pad(value, others) for value in values]
+        self._values = self._answers = [draws.padded(query, value) for value in values]
         self.bound = release.epsilon_delivered
         # Count of numbers in a released value, on both neighbours together.
         self._numbers = self.cost = 2.0 * float(np.prod(query.shape))
@@ -124,9 +130,8 @@ class ComposedAudit(BlackBoxAudit):
             pair = farthest(moments)
             self._answers = [*draws.values(moments, pair)]
             # The records of one person, as columns, among zeros.
-            sides = [np.atleast_2d(record).T for record in pair[:2]]
-            others = [(0, 0), (0, query.n_records - sides[0].shape[1])]
-            self._values = [np.pad(side, others) for side in sides]
+            sides = (np.atleast_2d(record).T for record in pair[:2])
+            self._values = [draws.padded(query, side) for side in sides]
             self._numbers = 2.0 * query.features**2
             # The release may compute eigenvectors too.
             self.cost = 10 * self._numbers

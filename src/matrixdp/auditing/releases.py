@@ -9,6 +9,7 @@ import numpy as np
 
 from matrixdp import library
 from matrixdp.auditing import declarations, foreign, parts, real, replay
+from matrixdp.auditing.additive import AdditiveAudit
 from matrixdp.auditing.alignment import REPLAYED as REPLAYED
 from matrixdp.auditing.alignment import SHORTFALL
 from matrixdp.auditing.audit import (
@@ -19,21 +20,22 @@ from matrixdp.auditing.audit import (
     Finding,
     Scale,
     declared,
-    is_gaussian,
     of_proofs,
     row,
 )
 from matrixdp.auditing.blackbox import Proof, prove
-from matrixdp.auditing.exact_curve import PURE, GaussianAudit
-from matrixdp.auditing.norm import NormAudit
+from matrixdp.auditing.declarations import PURE
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
-from matrixdp.noise.distributions import NormDistribution
+from matrixdp.noise.distributions import GaussianDistribution, NormDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
+
+#: Classes of noise whose law says what a change costs.
+LAWS = Noise | GaussianDistribution | NormDistribution
 
 #: Runs of a release of another author on each neighbour, where nothing limits them.
 MOST = 20_000
@@ -62,12 +64,8 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
         return audit
     if isinstance(release, parts.COMPOSED):
         return parts.audit(release, stream, audit_of)
-    if isinstance(release, AdditiveMechanism):
-        noise = release.noise
-        if is_gaussian(noise):
-            return GaussianAudit(release, noise, stream)  # type: ignore[arg-type]
-        if isinstance(noise, Noise | NormDistribution):
-            return NormAudit(release, noise, stream)
+    if isinstance(release, AdditiveMechanism) and isinstance(release.noise, LAWS):
+        return AdditiveAudit(release, stream)
     raise InputError(
         f"a release of class {type(release).__name__} has no audit; name one where its module is "
         "adopted"

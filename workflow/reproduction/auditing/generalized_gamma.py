@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from matrixdp import library
+from matrixdp.auditing.additive import AdditiveAudit
 from matrixdp.auditing.audit import ROUNDING
-from matrixdp.auditing.norm import NormAudit
 from matrixdp.mechanisms import proofs
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.generalized_gamma import (
@@ -34,14 +34,12 @@ def length(query: Query, noise: GeneralizedGamma) -> float:
     return query.l2_sensitivity / noise.scale if alone else proofs.UNPROVEN
 
 
-class GeneralizedGammaAudit(NormAudit):
+class GeneralizedGammaAudit(AdditiveAudit):
     """An audit by the exact curve at the length of the worst change; otherwise as for a norm."""
 
-    tool = "exact curve"
-
     def __init__(self, release: GammaRelease, stream: np.random.Generator) -> None:
-        noise = release.noise
-        super().__init__(release, noise, stream)
+        super().__init__(release, stream)
+        self.tool, noise = "exact curve", release.noise
         # The size of a change is (length / scale)^power.
         unit = self._pair.size ** (-1 / noise.power)
         args = noise.power, noise.dimension
