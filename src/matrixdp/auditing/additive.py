@@ -69,7 +69,8 @@ class AdditiveAudit(Audit):
             self.bound = max(size, release.epsilon_delivered)
             self.noise_inflation = release.epsilon / self.bound
             proven = proofs.size(query, noise)
-        self.proven = library.plain(release) and proven <= release.epsilon * (1 + ROUNDING)
+        allowed = release.epsilon * (1 + ROUNDING)
+        self.proven = library.plain(release) and bool(proven <= allowed)
 
     def statistic(self, count: int, stream: np.random.Generator) -> tuple[Array, Array]:
         """Return the likelihood ratio of each run, or what it is a function of."""

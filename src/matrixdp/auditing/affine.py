@@ -7,7 +7,7 @@ the epsilon that neighbours attain is computed and not estimated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from matrixdp.auditing.audit import epsilon_of
+from matrixdp.auditing.neighbours import Size
 from matrixdp.auditing.places import Pair
 from matrixdp.auditing.recorder import EQUAL, Recorder
 from matrixdp.auditing.runs import Runs
@@ -72,6 +73,29 @@ def objections(runs: Runs, pairs: Sequence[Pair]) -> list[str]:
 
 def _same(first: tuple[Array, str], second: tuple[Array, str]) -> bool:
     return first[1] == second[1] and np.array_equal(first[0], second[0])
+
+
+def largest_size(runs: Runs, pairs: Iterable[Pair], size: Size) -> float:
+    """Return the largest size of a change between answers to neighbours with the same bits.
+
+    A replay runs the complete way from records to an answer. So it detects clipping that comes too
+    late, or that depends on the data. It is infinite where neighbours take other numbers of bits,
+    or have no answer.
+
+    Args:
+        runs: runs of a release whose noise does not depend on the records.
+        pairs: the neighbours.
+        size: of changes (..., r, c), as the declared law of the noise has it.
+    """
+    sizes = []
+    for pair in pairs:
+        generators = [np.random.default_rng(0) for _ in pair.sides]
+        (first, failure), (second, other) = map(runs, pair.sides, generators)
+        states = [generator.bit_generator.state for generator in generators]
+        if failure or other or states[0] != states[1]:
+            return float("inf")
+        sizes.append(float(size((first - second)[None])[0]))
+    return max(sizes)
 
 
 def clips(runs: Runs, domain: Box | Ball, pairs: Sequence[Pair]) -> bool:

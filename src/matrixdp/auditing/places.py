@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -236,6 +236,25 @@ class Places:
             for start, end in parts:
                 if end - start == 1:
                     yield walk.pair(start)
+
+
+def extremes(query: Query, stream: Generator, most: int = RANDOM) -> Iterator[Pair]:
+    """Yield the farthest neighbours and ``most`` random ones, among equal and among random records.
+
+    The latter are near the edges. Where neighbours lack a record, it is zeroed out.
+    """
+    count, group = counts(query)
+    record, other = (np.reshape(side, (-1, query.features)) for side in farthest(query)[:2])
+    records = [record, *(edge_records(query, group, stream).T for _ in range(most))]
+    zeros = np.zeros((query.features, count))
+    kinds = {
+        "equal records": query.domain.clip(zeros).T,
+        "random records near the edges": edge_records(query, count, stream).T,
+    }
+    for (among, shared), record in product(kinds.items(), records):
+        first, second = shared.copy(), shared.copy()
+        first[:group], second[:group] = record, other
+        yield Pair(first, second, 0, among)
 
 
 def _moved(first: Array | None, second: Array | None) -> float:

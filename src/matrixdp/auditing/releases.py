@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import declarations, foreign, parts, real, replay
+from matrixdp.auditing import declarations, draws, foreign, parts, real
 from matrixdp.auditing.additive import AdditiveAudit
+from matrixdp.auditing.affine import largest_size
 from matrixdp.auditing.alignment import REPLAYED as REPLAYED
 from matrixdp.auditing.alignment import SHORTFALL
 from matrixdp.auditing.audit import (
@@ -20,13 +21,17 @@ from matrixdp.auditing.audit import (
     Finding,
     Scale,
     declared,
+    is_gaussian,
     of_proofs,
     row,
+    size_of,
 )
 from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.declarations import PURE
+from matrixdp.auditing.places import RANDOM, extremes
 from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.checks import InputError
+from matrixdp.auditing.runs import Runs
+from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.noise.distributions import GaussianDistribution, NormDistribution
@@ -53,7 +58,7 @@ UNDECLARED = "the noise of its parts does not enter what is released as declared
 def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit:
     """Return the audit for the class of a release and its noise.
 
-    A class of an adopted module has the audit that it was adopted with. Releases of another author
+    A class of the study has the audit that ``library.AUDITS`` names. Releases of another author
     are judged as functions, by :mod:`matrixdp.auditing.foreign`.
 
     Raises:
@@ -67,8 +72,7 @@ def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit
     if isinstance(release, AdditiveMechanism) and isinstance(release.noise, LAWS):
         return AdditiveAudit(release, stream)
     raise InputError(
-        f"a release of class {type(release).__name__} has no audit; name one where its module is "
-        "adopted"
+        f"a release of class {type(release).__name__} has no audit; name one in library.AUDITS"
     )
 
 
@@ -116,12 +120,35 @@ def judge_release(
         return foreign.judge(release, source, generators, runs, limits.pairs)
     audit = audit_of(release, generators[0])
     columns = judge(audit, [*generators[1:4], *generators[5:]], limits)
-    replayed = replay.ratio(release, source, generators[4], limits.pairs)
-    if not np.isnan(replayed):
-        columns["replayed"] = replayed
-    if replayed > 1 + ROUNDING:
+    change = replayed(release, source, generators[4], limits.pairs)
+    if not np.isnan(change):
+        columns["replayed"] = change
+    if change > 1 + ROUNDING:
         columns["verdict"] = REPLAYED
     return columns
+
+
+def replayed(
+    release: CalibratedMechanism,
+    source: Query,
+    stream: np.random.Generator,
+    most: int | None = None,
+) -> float:
+    """Return the largest change that replays show over the declared one; at most 1 if correct.
+
+    NaN: the release declares no such change. It may clip the records of ``source``, the original
+    query. ``most`` limits the random neighbours.
+    """
+    if not (isinstance(release, AdditiveMechanism) and isinstance(release.noise, LAWS)):
+        return float("nan")
+    declared = release.mu if is_gaussian(release.noise) else release.epsilon_delivered
+    pairs = extremes(source, stream, RANDOM if most is None else min(most, RANDOM))
+
+    def simulate(records: Array, generator: np.random.Generator) -> Array:
+        return draws.simulate(release, release.query.value(records.T), generator, 1)[0]
+
+    size = largest_size(Runs(simulate), pairs, size_of(release.noise))
+    return float("nan") if declared is None else size / declared
 
 
 def judge(

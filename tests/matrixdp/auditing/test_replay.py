@@ -4,22 +4,36 @@ import numpy as np
 import pytest
 from mechanismqueries import LIVER
 
-from matrixdp.auditing import alignment, releases, replay
+from matrixdp.auditing import alignment, releases
+from matrixdp.auditing.affine import largest_size
+from matrixdp.auditing.audit import size_of
+from matrixdp.auditing.places import extremes
+from matrixdp.auditing.runs import Runs
 from matrixdp.mechanisms.clipped import PrivatelyClipped, clipped
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.privacy.sensitivity import Ball, Box, SecondMomentQuery, second_moments
 
 
-def test_neighbours_that_draw_other_noise_are_told():
+def change(run, release, query):
+    """Return the largest change that replays of a program show, as the release's noise sizes it."""
+    return largest_size(
+        Runs(run), extremes(query, np.random.default_rng(0)), size_of(release.noise)
+    )
+
+
+@pytest.mark.parametrize("failure", [False, True])
+def test_neighbours_that_draw_other_noise_or_fail_are_told(failure):
     release = Gaussian().calibrate(LIVER, epsilon=1.0, delta=0.01)
 
     def run(records, noise):
-        # Draws once more for some records, without any use for it.
+        # Draws once more for some records, without any use for it, or fails on them.
         if records[0, 0] > 0:
             noise.standard_normal()
-        return np.zeros(records.shape)
+            if failure:
+                raise ValueError
+        return np.zeros(records.T.shape)
 
-    assert replay.largest_replayed_change(run, release, LIVER, np.random.default_rng(0)) == np.inf
+    assert change(run, release, LIVER) == np.inf
 
 
 MOMENTS = SecondMomentQuery(Box.cube(6, -1, 1), 50)
@@ -29,12 +43,12 @@ CLIPPED = Gaussian().calibrate(clipped(MOMENTS, 1 / 16), epsilon=1.0, delta=0.01
 @pytest.mark.parametrize("wrong", [True, False])
 def test_clipping_the_moments_in_the_place_of_the_records_is_found(wrong):
     def run(records, noise):
-        moments = second_moments(records)
+        moments = second_moments(records.T)
         clipped = moments * min(1.0, CLIPPED.query.largest_norm / np.trace(moments))
-        value = clipped if wrong else CLIPPED.query.value(records)
+        value = clipped if wrong else CLIPPED.query.value(records.T)
         return CLIPPED.simulate(value, noise, 1)[0]
 
-    mu = replay.largest_replayed_change(run, CLIPPED, MOMENTS, np.random.default_rng(0))
+    mu = change(run, CLIPPED, MOMENTS)
     assert (mu > CLIPPED.mu * (1 + releases.ROUNDING)) == wrong
 
 

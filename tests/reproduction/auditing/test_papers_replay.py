@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from matrixdp.auditing import replay
+from matrixdp.auditing import releases
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
@@ -17,7 +17,7 @@ MOMENTS = SecondMomentQuery(Box.cube(4, -1, 1), 20)
 
 
 def ratio(release, source):
-    return replay.ratio(release, source, np.random.default_rng(0))
+    return releases.replayed(release, source, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

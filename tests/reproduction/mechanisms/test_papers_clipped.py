@@ -15,7 +15,7 @@ from mechanismqueries import (
 )
 from scipy import special, stats
 
-from matrixdp.auditing import releases, replay
+from matrixdp.auditing import releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -218,7 +218,7 @@ def test_one_feature_cannot_turn_and_needs_less():
     release = ClippedMoments(1 / 4).calibrate(line, epsilon=1, delta=0.01)
     assert release.noise.size[0, 0] == pytest.approx(0.25 / 20 / gaussian_dp.mu(1, 0.01), rel=1e-12)
     assert release.tight
-    found = release.mu * replay.ratio(release, line, np.random.default_rng(0))
+    found = release.mu * releases.replayed(release, line, np.random.default_rng(0))
     assert found <= release.mu * (1 + 1e-9)
 
 

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing import replay
+from matrixdp.auditing.affine import largest_size
+from matrixdp.auditing.audit import size_of
 from matrixdp.auditing.blackbox import Statistic, prove
+from matrixdp.auditing.places import extremes
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
+from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -256,13 +259,14 @@ def _inverted_ratio(wrong: bool) -> CalibratedMechanism:
     return _InvertedRatio(**vars(release)) if wrong else release
 
 
-#: A program from records to a release, the release that it should be, and the query of the records.
-Replay = tuple[replay.Run, AdditiveGaussian, Query]
+#: Runs of a program from records to a release, the release that it should be, and the query of the
+#: records.
+Replay = tuple[Runs, AdditiveGaussian, Query]
 
 
 def _by_replay(case: Replay, generators: Generators) -> Outcome:
-    run, release, source = case
-    mu = replay.largest_replayed_change(run, release, source, generators[0])
+    runs, release, source = case
+    mu = largest_size(runs, extremes(source, generators[0]), size_of(release.noise))
     caught = mu > release.mu * (1 + ROUNDING)
     return Outcome(caught, f"mu {mu:.4g}, declared {release.mu:.4g}")
 
@@ -277,12 +281,12 @@ def _radius_of_data(wrong: bool) -> Replay:
     query, budget = SecondMomentQuery(Box.cube(6, -1, 1), 50), {"epsilon": 1.0, "delta": 0.01}
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        share = float(np.median(np.linalg.norm(records, axis=0))) ** 2 / query.largest_norm
+        share = float(np.median(np.linalg.norm(records, axis=1))) ** 2 / query.largest_norm
         mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
         clipped = mechanism.calibrate(query, **budget)
-        return clipped.simulate(clipped.query.value(records), noise, 1)[0]
+        return clipped.simulate(clipped.query.value(records.T), noise, 1)[0]
 
-    return run, ClippedMoments().calibrate(query, **budget), query
+    return Runs(run), ClippedMoments().calibrate(query, **budget), query
 
 
 def _by_canaries(options: dict[str, Any], generators: Generators) -> Outcome:
