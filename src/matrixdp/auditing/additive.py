@@ -100,9 +100,9 @@ class AdditiveAudit(Audit):
         Rounding errors differ between the neighbours, and an event must not split an atom by them.
         """
         before, after = self._values
-        sides = values + (before - after), values
-        losses = (self._size(z - after) - self._size(z - before) for z in sides)
-        return np.stack([np.round(loss, DECIMALS) for loss in losses])
+        noise, change = values - after, before - after
+        ahead, size, behind = map(self._size, (noise + change, noise, noise - change))
+        return np.round([ahead - size, size - behind], DECIMALS)
 
     def scale(self, stream: np.random.Generator) -> Scale:
         """Test the sizes of the full query's noise: of Gaussian noise the sum of their squares."""
