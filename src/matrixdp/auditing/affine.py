@@ -7,7 +7,7 @@ the epsilon that neighbours attain is computed and not estimated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from matrixdp.auditing.places import Pair
 from matrixdp.auditing.recorder import EQUAL, Recorder
 from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array
+from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.mechanism import Budget
 from matrixdp.privacy.domain import Ball, Box
 
@@ -32,6 +33,9 @@ DRAWS, MATRIX = 2000, 4e6
 #: Draws, and factors of a draw, at which an affine answer is tried. Of answers that are no such
 #: for a share of 5 % of the noise, one in 10^6 is taken for affine.
 PROBES, FACTORS = 270, (1.0, 10.0, 100.0)
+
+#: Entries of the matrix up to which the worst neighbours are sought that the noise has.
+SEARCHED = 1e5
 
 #: Pairs on which cuts of the noise are sought.
 CUT = 5
@@ -186,91 +190,144 @@ class Computed(NamedTuple):
     mu: float = float("nan")
 
 
-def computed(runs: Runs, pairs: Sequence[Pair], claim: Budget) -> Computed | None:
+def computed(
+    runs: Runs,
+    pairs: Sequence[Pair],
+    claim: Budget,
+    worst: Callable[[Size], Pair] | None = None,
+) -> Computed | None:
     """Return the largest epsilon that neighbours attain; None where runs alone tell.
 
     An answer is c(records) + A z with standard normal, or Laplace, numbers z. The privacy loss of a
     pair is that of the shift c - c' (Dong, Roth & Su 2022). Nothing is computed where Laplace
     numbers outnumber what the answer shows of them.
 
+    Args:
+        runs: runs of the function.
+        pairs: neighbours.
+        claim: claimed guarantee.
+        worst: returns one more pair, by the size of a change in terms of the noise. It is asked
+            where noise differs by direction, so that the farthest records need not be the worst.
+
     Raises:
         DependentNoise: A depends on the records.
     """
     try:
         law = _Law.of(runs, pairs[0].first)
-        matrix, centres = _affine(law, pairs)
+        noise = _Noise.of(law, pairs[0].first)
+        if worst is not None and noise.uneven:
+            pairs = [*pairs, worst(noise.size)]
+        centres = _centres(noise, pairs)
     except _NotAffine:
         return next(filter(None, (_cut(runs, pair, claim) for pair in pairs[:CUT])), None)
-    sizes = _sizes(matrix, centres, law.laplace)
-    if not sizes:
+    if not noise.seen:
         return None
+    sizes = [noise.shift(*sides) for sides in centres]
     losses = sizes if law.laplace else [epsilon_of(claim.delta, mu) for mu in sizes]
-    worst = int(np.argmax(losses))
-    event = f"they attain epsilon {losses[worst]:.4g}, as computed from the noise"
+    place = int(np.argmax(losses))
+    event = f"they attain epsilon {losses[place]:.4g}, as computed from the noise"
     return Computed(
-        losses[worst],
-        pairs[worst],
-        event if losses[worst] > claim.epsilon else "",
-        centres[worst],
+        losses[place],
+        pairs[place],
+        event if losses[place] > claim.epsilon else "",
+        centres[place],
         float("nan") if law.laplace else max(sizes),
     )
 
 
-def _sizes(matrix: Array, centres: Sequence[Sequence[Array]], laplace: bool) -> list[float]:
-    """Return the norm of each pair's shift in terms of the numbers; empty where it is unknown."""
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    seen = values > 1e-10 * values[0]
-    if laplace and seen.sum() < np.any(matrix != 0, axis=0).sum():
-        return []
-    sizes = []
-    for first, second in centres:
-        change = first - second
-        part = left[:, seen].T @ change
-        rest = np.linalg.norm(change - left[:, seen] @ part)
-        numbers = right[seen].T @ (part / values[seen])
-        exact = rest > EXACT * max(np.abs(first).max(), np.abs(second).max())
-        size = np.linalg.norm(numbers, 1 if laplace else 2)
-        sizes.append(float("inf") if exact else float(size))
-    return sizes
+@dataclass(frozen=True)
+class _Noise:
+    """Noise A z of an answer: the law of z, and A (d, count) as measured."""
+
+    law: _Law
+    matrix: Array
+
+    @classmethod
+    def of(cls, law: _Law, records: Array) -> _Noise:
+        """Return the noise of an answer that is affine in what is drawn.
+
+        Draws of the noise's own law show what holds for a share of it.
+
+        Raises:
+            _NotAffine: it is not affine.
+        """
+        stream = np.random.default_rng(0)
+        start, matrix = law.matrix(records)
+        if not np.any(matrix):
+            raise _NotAffine
+        for _ in range(PROBES):
+            noise = law.draw(stream)
+            part = law.answer(records, noise) - start
+            close = EQUAL * (np.abs(part).max() + np.abs(start).max())
+            if np.abs(part - matrix @ noise).max() > close:
+                raise _NotAffine
+        return cls(law, matrix)
+
+    @LazyProperty
+    def _svd(self) -> tuple[Array, Array, Array]:
+        """Singular vectors and values of A, without those of size 0."""
+        left, values, right = np.linalg.svd(self.matrix, full_matrices=False)
+        seen = values > 1e-10 * values[0]
+        return left[:, seen], values[seen], right[seen]
+
+    @property
+    def seen(self) -> bool:
+        """Whether an answer shows all Laplace numbers that are in it."""
+        used = np.any(self.matrix != 0, axis=0).sum()
+        return not self.law.laplace or len(self._svd[1]) >= used
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the noise differs by direction, of an answer small enough for a search."""
+        values = self._svd[1]
+        return self.matrix.size <= SEARCHED and bool(values[-1] < values[0] * (1 - EQUAL))
+
+    def size(self, changes: Array) -> Array:
+        """Return the norm of changes (..., r, c') in terms of the numbers; others do not change."""
+        left, values, right = self._svd
+        rows = changes.shape[-2]
+        weights = (left / values @ right).reshape(rows, -1, right.shape[1])
+        numbers = np.tensordot(changes, weights[:, : changes.shape[-1]], 2)
+        return np.asarray(np.linalg.norm(numbers, 1 if self.law.laplace else 2, axis=-1))
+
+    def shift(self, first: Array, second: Array) -> float:
+        """Return the norm of a shift of answers (d,); infinite where no noise covers it."""
+        (left, values, right), change = self._svd, first - second
+        part = left.T @ change
+        rest = np.linalg.norm(change - left @ part)
+        if rest > EXACT * max(np.abs(first).max(), np.abs(second).max()):
+            return float("inf")
+        return float(np.linalg.norm(right.T @ (part / values), 1 if self.law.laplace else 2))
 
 
-def _affine(law: _Law, pairs: Sequence[Pair]) -> tuple[Array, list[list[Array]]]:
-    """Return the matrix (d, count) of an affine answer, and answers without noise by pair.
+def _centres(noise: _Noise, pairs: Sequence[Pair]) -> list[list[Array]]:
+    """Return answers without noise (d,) by pair.
 
-    Draws of the noise's own law show what holds for a share of it, and large ones an answer that is
-    cut far out.
+    Large draws show an answer that is cut far out.
 
     Raises:
-        _NotAffine: it is not affine.
+        _NotAffine: an answer is not affine.
         DependentNoise: it is, with another matrix for other records.
     """
-    stream, base = np.random.default_rng(0), pairs[0].first
-    start, matrix = law.matrix(base)
-    if not np.any(matrix):
-        raise _NotAffine
-    for _ in range(PROBES):
-        noise = law.draw(stream)
-        part = law.answer(base, noise) - start
-        if np.abs(part - matrix @ noise).max() > EQUAL * (np.abs(part).max() + np.abs(start).max()):
-            raise _NotAffine
+    law, stream = noise.law, np.random.default_rng(1)
     centres, dependent = [], False
     for number, pair in enumerate(pairs):
         sides = []
         for records in pair.sides:
             centre = law.answer(records, np.zeros(law.count))
             for factor in FACTORS if number < SOME else FACTORS[-1:]:
-                noise = factor * law.draw(stream)
-                part = law.answer(records, noise) - centre
-                far = law.answer(records, 2 * noise) - centre
+                drawn = factor * law.draw(stream)
+                part = law.answer(records, drawn) - centre
+                far = law.answer(records, 2 * drawn) - centre
                 close = EQUAL * (np.abs(part).max() + np.abs(centre).max())
                 if np.abs(far - 2 * part).max() > 2 * close:
                     raise _NotAffine
-                dependent |= bool(np.abs(part - matrix @ noise).max() > close)
+                dependent |= bool(np.abs(part - noise.matrix @ drawn).max() > close)
             sides.append(centre)
         centres.append(sides)
     if dependent:
         raise DependentNoise
-    return matrix, centres
+    return centres
 
 
 def _cut(runs: Runs, pair: Pair, claim: Budget) -> Computed | None:

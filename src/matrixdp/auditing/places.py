@@ -20,7 +20,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from matrixdp.auditing.neighbours import counts, edge_records, farthest, inner_records
+from matrixdp.auditing.neighbours import (
+    Size,
+    counts,
+    edge_records,
+    farthest,
+    inner_records,
+    worst,
+)
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import Query
@@ -99,6 +106,7 @@ class Places:
     """The neighbouring data sets of a query.
 
     Attributes:
+        query: the query.
         pairs: all pairs, the farthest neighbours among equal records first.
         walks: walks from one edge to the other.
         count: number of places at which records change.
@@ -116,7 +124,7 @@ class Places:
                 "a function cannot be given a null record, which zero_out compares with, as zeros "
                 "are out of bounds; take 'replace' or 'add_or_remove'"
             )
-        self._query, self._group = query, k
+        self.query, self._group = query, k
         self.domain, self.records = domain, n
         sides = (np.reshape(side, (-1, query.features)) for side in farthest(query)[:2])
         self._one, self._other = (domain.clip(side.T).T for side in sides)
@@ -168,17 +176,26 @@ class Places:
         middle = [places[0], places[len(places) // 2], places[-1]]
         return np.unique([*middle, *stream.choice(places, most - 3, replace=False)])
 
-    def _pair(self, shared: Array, start: int, record: Array, among: str) -> Pair:
+    def _pair(
+        self, shared: Array, start: int, record: Array, among: str, other: Array | None = None
+    ) -> Pair:
         block = slice(start, start + self._group)
         first, second = shared.copy(), shared.copy()
-        first[block], second[block] = record, self._other
-        if self._query.add_or_remove:
+        first[block], second[block] = record, self._other if other is None else other
+        if self.query.add_or_remove:
             second = np.delete(second, block, axis=0)
         return Pair(first, second, start, among)
 
+    def worst(self, size: Size) -> Pair:
+        """Return the neighbours whose values of the query differ most, by a size of changes."""
+        pair = worst(self.query, size, np.random.default_rng(0))
+        sides = (np.reshape(side, (-1, self.query.features)) for side in pair[:2])
+        record, other = (self.domain.clip(side.T).T for side in sides)
+        return self._pair(self._equal, 0, record, "equal records", other)
+
     def beyond(self) -> Iterator[Pair]:
         """Yield neighbours of which one has a person's records beyond the bounds."""
-        bounds = self._query.domain
+        bounds = self.query.domain
         middle, reach = np.zeros(bounds.features), bounds.magnitudes
         if isinstance(bounds, Box):
             middle, reach = bounds.middle, bounds.widths / 2
@@ -202,7 +219,7 @@ class Places:
 
     def _columns(self) -> Iterator[NDArray[np.bool_]]:
         """Yield marks (m,) of all columns, and of each alone, of few where records are many."""
-        features = self._query.features
+        features = self.query.features
         yield np.ones(features, bool)
         if features > 1:
             most = int(PLACE_NUMBERS / (self.records * features))

@@ -49,6 +49,11 @@ class Runs:
     def __post_init__(self) -> None:
         self.hidden = not _takes_generator(self.function)
 
+    @property
+    def table(self) -> tuple[int, int]:
+        """Shape (r, c) of an answer."""
+        return (1, 1) if self.shape is None else _table(self.shape)
+
     def start(self, pairs: Sequence[Pair]) -> None:
         """Run once on each data set until an answer is an array of finite numbers.
 
@@ -84,7 +89,7 @@ class Runs:
         """
         if isinstance(generator, Recorder):
             generator.tape.limit = self.draws_limit
-        nothing = np.zeros((1, 1) if self.shape is None else _table(self.shape))
+        nothing = np.zeros(self.table)
         args = (records.copy(),) if self.hidden else (records.copy(), generator)
         try:
             answer = np.asarray(self.function(*args))
@@ -119,7 +124,7 @@ class Runs:
             with contextlib.suppress(Exception):
                 answers = np.asarray(self.many(records, generators), float)
                 if answers.shape[1:] == self.shape and np.abs(answers).max() <= LARGEST:
-                    shape = (len(answers), *_table(self.shape))
+                    shape = (len(answers), *self.table)
                     return Sample(answers.reshape(shape), np.full(len(answers), ""))
             generators = [np.random.default_rng(seed) for seed in seeds]
         if self.draws_limit < math.inf:

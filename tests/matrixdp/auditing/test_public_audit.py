@@ -244,6 +244,21 @@ def test_a_matrix_of_noise_is_seen_whole():
     assert result.status == "refuted"
 
 
+@pytest.mark.parametrize(("factor", "status"), [(1.0, "not refuted"), (0.999, "refuted")])
+def test_noise_that_differs_by_direction_is_judged_where_it_is_least(factor, status):
+    """In a ball the farthest records lie in any direction, and the worst ones in that alone."""
+    query = mdp.MeanQuery(mdp.Ball(1.0, features=2), n_records=8)
+    release = mdp.DirectionalGaussian(shares=(0.7, 0.3)).calibrate(query, **CLAIM)
+    noise = release.noise.times(factor)
+
+    def function(records, generator):
+        return query.value(records.T) + noise.sample(generator, 1)[0]
+
+    result = mdp.audit(function, query, **CLAIM, runs=500)
+    assert result.status == status
+    assert result.epsilon_attained == pytest.approx(1.0, rel=0.01)
+
+
 def by_covariance(factor):
     covariance = (factor * STD) ** 2 * np.eye(3)
     return lambda records, rng: rng.multivariate_normal(records.mean(axis=0), covariance)
