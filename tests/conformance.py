@@ -30,7 +30,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Columns, Program, Value, drawing
+from matrixdp.mechanisms.programs import Block, Columns, Program, Value, drawing
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
@@ -410,6 +410,10 @@ def check_draws(case: Case) -> None:
         for one, each in zip(batch, values, strict=True):
             alone = release.released(release.run(release.reads(each), ask))
             np.testing.assert_allclose(one, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
+        if isinstance(release.asks(np.random.default_rng(0), 8), Block):
+            batch = release.simulate(values, np.random.default_rng(1), 8)
+            alone = release.simulated(values, [drawing(np.random.default_rng(1))] * 8)
+            np.testing.assert_allclose(batch, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:

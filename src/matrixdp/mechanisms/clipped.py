@@ -8,8 +8,9 @@ choice from the same budget.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,15 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import orthogonal_ensemble
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.moments import LEAST
-from matrixdp.mechanisms.programs import Ask, Part, Program, Records, answered
+from matrixdp.mechanisms.programs import (
+    Ask,
+    Block,
+    Columns,
+    Part,
+    Program,
+    Records,
+    answered,
+)
 from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box, squared_norms
@@ -84,6 +93,8 @@ class ShellQuery(MeanQuery):
 class Selection(NamedTuple):
     """Second moments (m, m) of records clipped to a radius that was chosen in private.
 
+    Of many releases, arrays have these along their first axis, but for the centre.
+
     Attributes:
         number: of the radius.
         moments: the noisy second moments.
@@ -92,10 +103,10 @@ class Selection(NamedTuple):
         centre: the point (m,) from which lengths are measured.
     """
 
-    number: int
+    number: Any
     moments: Array
-    ridge: float
-    weight: float
+    ridge: Any
+    weight: Any
     centre: Array
 
 
@@ -114,6 +125,7 @@ class PrivatelyClippedMoments(Program):
     """
 
     output_type = "second_moments"
+    batches = True
     candidates: tuple[AdditiveGaussian, ...]
     count_std: float
 
@@ -141,9 +153,28 @@ class PrivatelyClippedMoments(Program):
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy second moments at the radius, about 0."""
         number, weight = self.choose(records, ask)
+        centre = np.zeros(self.query.features)
+        if np.ndim(number):
+            moments = self._of_many(number, records, ask)
+            return Selection(number, moments, self._ridges[number], weight, centre)
+        number = int(number)
         moments = answered(self.release_at(number), records, ask)
-        ridge, centre = self.ridge_at(number), np.zeros(self.query.features)
-        return Selection(number, moments, ridge, weight, centre)
+        return Selection(number, moments, self.ridge_at(number), float(weight), centre)
+
+    def _of_many(self, numbers: Array, records: Records, ask: Ask) -> Array:
+        """Return what the parts release of many simulated releases, by their radius (k,)."""
+        moments = np.empty((len(numbers), *[self.query.features] * 2))
+        assert isinstance(records, Columns)
+        for number in np.unique(numbers).tolist():
+            which = numbers == number
+            few = ask.of(which) if isinstance(ask, Block) else ask
+            moments[which] = answered(self.release_at(number), records.of(which), few)
+        return moments
+
+    def asks(self, generator: np.random.Generator, count: int) -> Ask:
+        """Return what answers the questions of many simulated releases at once."""
+        numbers = sum(math.prod(part.releases[0].noise.shape) for part in self.parts)
+        return Block(generator.standard_normal((count, numbers)))
 
     def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge."""
@@ -157,13 +188,13 @@ class PrivatelyClippedMoments(Program):
         """Return the ridge that the noise at a radius requires."""
         return moments_ridge(self.candidates[number].noise_std, self.query.features)
 
-    def choose(self, records: Records, ask: Ask) -> tuple[int, float]:
+    def choose(self, records: Records, ask: Ask) -> tuple[Any, Any]:
         """Return the number of the radius, and the weight, see :class:`Selection`."""
-        counts = ask(self.lengths, records.value(self.lengths.query))[:, 0]
+        counts = ask(self.lengths, records.value(self.lengths.query))[..., 0]
         if not self.add_or_remove:
             return self.best(counts), 1.0
         n_records = self.query.n_records
-        return self.best(counts, n_records), max(float(counts.sum()) / n_records, LEAST)
+        return self.best(counts, n_records), np.maximum(counts.sum(axis=-1) / n_records, LEAST)
 
     @LazyProperty
     def _clipped_squares(self) -> Array:
@@ -175,16 +206,17 @@ class PrivatelyClippedMoments(Program):
     def _ridges(self) -> Array:
         return np.array([self.ridge_at(number) for number in range(len(self.candidates))])
 
-    def best(self, counts: Array, divisor: float | None = None) -> int:
-        """Return the number of the radius for noisy counts (shells,).
+    def best(self, counts: Array, divisor: float | None = None) -> Any:
+        """Return the number of the radius (...) for noisy counts (..., shells).
 
         ``divisor`` is that of the second moments, if it is not the number of records.
         """
         counts = np.maximum(counts, 0)
-        counts = counts if counts.any() else np.ones_like(counts)
-        shares = counts / (divisor or counts.sum())
-        ratio = self._ridges * self.query.features / (self._clipped_squares @ shares)
-        return int((ratio <= max(TOLERATED, NEARLY * ratio.min())).argmax())
+        counts = np.where(counts.any(axis=-1, keepdims=True), counts, 1.0)
+        shares = counts / (divisor or counts.sum(axis=-1, keepdims=True))
+        ratio = self._ridges * self.query.features / (shares @ self._clipped_squares.T)
+        least = ratio.min(axis=-1, keepdims=True)
+        return (ratio <= np.maximum(TOLERATED, NEARLY * least)).argmax(axis=-1)
 
 
 #: A radius is acceptable if its ratio of ridge to mean eigenvalue is at most the first number, or

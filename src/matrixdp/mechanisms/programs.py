@@ -15,6 +15,7 @@ Who runs it passes other records and another ``ask``:
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -70,6 +71,10 @@ class Columns(Records):
         """Return the records minus a centre (m,)."""
         return Columns(self.columns - centre[:, None])
 
+    def of(self, which: Array) -> Columns:
+        """Return the records of some of the releases, by marks (k,): or those that all share."""
+        return self if self.columns.ndim == 2 else Columns(self.columns[which])
+
 
 @dataclass(frozen=True)
 class Step:
@@ -114,6 +119,28 @@ def drawing(generator: np.random.Generator, count: int | None = None) -> Ask:
     return ask
 
 
+class Block:
+    """What answers the questions of many simulated releases at once, each with the noise of one.
+
+    A release draws its standard normal numbers part by part, and as many for any choice that it
+    makes between. So each has a row of them (k, numbers), from which its parts take theirs in turn.
+    """
+
+    def __init__(self, numbers: Array) -> None:
+        self._numbers = numbers
+
+    def __call__(self, question: Question, value: Array) -> Array:
+        """Return the noisy values (k, m, n) of one value (m, n), or of one for each release."""
+        noise, count = question.noise, math.prod(question.noise.shape)
+        assert isinstance(noise, Noise)
+        drawn, self._numbers = self._numbers[:, :count], self._numbers[:, count:]
+        return value + noise.of_numbers(drawn.reshape(-1, *noise.shape))
+
+    def of(self, which: Array) -> Block:
+        """Return what answers for some of the releases, by marks (k,), from here on."""
+        return Block(self._numbers[which])
+
+
 class Part(NamedTuple):
     """A part of a release: its name, and its releases, one for each earlier choice."""
 
@@ -156,6 +183,10 @@ class Program(CalibratedMechanism):
         """What makes of an exact value, or of records as columns, what ``run`` reads."""
         return Columns if isinstance(self.query, RecordsQuery) else Value
 
+    def asks(self, generator: np.random.Generator, count: int) -> Ask:
+        """Return what answers the questions of many simulated releases at once."""
+        return drawing(generator, count)
+
     def simulated(self, value: Array, asks: Sequence[Ask]) -> Array:
         """Return a release for each ``ask``, of one value (m, n), or of one for each (k, m, n)."""
         reads = self.reads
@@ -164,9 +195,10 @@ class Program(CalibratedMechanism):
         return np.stack([self.released(self.run(records, ask)) for records, ask in pairs])
 
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
-        # A subclass may override one method, and take the first answer for that of all releases.
-        if self.batches and library.owns(self):
-            return self.released(self.run(self.reads(value), drawing(generator, count)))
+        # Another author's subclass may take the first answer for that of all releases, and a part
+        # of such a class may have noise of its own.
+        if self.batches and library.plain(self):
+            return self.released(self.run(self.reads(value), self.asks(generator, count)))
         return self.simulated(value, [drawing(generator)] * count)
 
 

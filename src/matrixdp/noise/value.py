@@ -152,9 +152,13 @@ class Noise(ByValue):
             raise InputError("noise along directions has no units by column")
         return Noise(self.law, self.size * units, self.shape, self.symmetric, self.basis)
 
+    def of_numbers(self, numbers: Array) -> Array:
+        """Return the noise of numbers (..., m, n); symmetric noise takes the upper ones of them."""
+        return self.colour(self._flat(numbers))
+
     def sample(self, generator: np.random.Generator, count: int) -> Array:
         """Return independent draws, shape (count, m, n)."""
-        return self.colour(self._flat(unit_numbers(self.law, generator, (count, *self.shape))))
+        return self.of_numbers(unit_numbers(self.law, generator, (count, *self.shape)))
 
 
 def unit_numbers(law: str, generator: np.random.Generator, size: tuple[int, ...]) -> Array:
