@@ -30,7 +30,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Block, Columns, Program, Value, drawing
+from matrixdp.mechanisms.programs import Columns, Program, Value, drawing
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
@@ -396,24 +396,28 @@ def check_draws(case: Case) -> None:
     np.testing.assert_allclose(again, first, rtol=1e-7, atol=1e-9 * np.abs(first).max())
     for one, another in itertools.combinations([*first, *other], 2):
         assert not np.allclose(one, another)
-    if getattr(release, "batches", False):
-        noises: dict[Any, Array] = {}
+    if not getattr(release, "batches", False):
+        return
+    if release.drawn is not None:
+        # Few records, of which the noise decides otherwise from release to release.
+        values, stream = case.value(32), np.random.default_rng(1)
+        batch = release.simulate(values, np.random.default_rng(1), 32)
+        alone = release.simulated(values, [drawing(stream)] * 32)
+        np.testing.assert_allclose(batch, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
+        return
+    noises: dict[Any, Array] = {}
 
-        def ask(question: Any, exact: Array) -> Array:
-            # Far more noise, of each release its own, by which few records decide otherwise too.
-            noise = question.noise.sample(np.random.default_rng(len(noises)), 1)[0]
-            turns = np.cos(1000 * exact.sum(axis=(-2, -1), keepdims=True))
-            return exact + 100 * turns * noises.setdefault(question, noise)
+    def ask(question: Any, exact: Array) -> Array:
+        # Far more noise, of each release its own, by which few records decide otherwise too.
+        noise = question.noise.sample(np.random.default_rng(len(noises)), 1)[0]
+        turns = np.cos(1000 * exact.sum(axis=(-2, -1), keepdims=True))
+        return exact + 100 * turns * noises.setdefault(question, noise)
 
-        values = case.value(8)
-        batch = release.released(release.run(release.reads(values), ask))
-        for one, each in zip(batch, values, strict=True):
-            alone = release.released(release.run(release.reads(each), ask))
-            np.testing.assert_allclose(one, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
-        if isinstance(release.asks(np.random.default_rng(0), 8), Block):
-            batch = release.simulate(values, np.random.default_rng(1), 8)
-            alone = release.simulated(values, [drawing(np.random.default_rng(1))] * 8)
-            np.testing.assert_allclose(batch, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
+    values = case.value(8)
+    batch = release.released(release.run(release.reads(values), ask))
+    for one, each in zip(batch, values, strict=True):
+        alone = release.released(release.run(release.reads(each), ask))
+        np.testing.assert_allclose(one, alone, rtol=1e-7, atol=1e-9 * np.abs(alone).max())
 
 
 def check_noise_falls_with_epsilon(case: Case) -> None:

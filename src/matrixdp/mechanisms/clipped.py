@@ -165,16 +165,17 @@ class PrivatelyClippedMoments(Program):
         """Return what the parts release of many simulated releases, by their radius (k,)."""
         moments = np.empty((len(numbers), *[self.query.features] * 2))
         assert isinstance(records, Columns)
+        assert isinstance(ask, Block)
         for number in np.unique(numbers).tolist():
             which = numbers == number
-            few = ask.of(which) if isinstance(ask, Block) else ask
-            moments[which] = answered(self.release_at(number), records.of(which), few)
+            few = records.of(which), ask.of(which)
+            moments[which] = answered(self.release_at(number), *few)
         return moments
 
-    def asks(self, generator: np.random.Generator, count: int) -> Ask:
-        """Return what answers the questions of many simulated releases at once."""
-        numbers = sum(math.prod(part.releases[0].noise.shape) for part in self.parts)
-        return Block(generator.standard_normal((count, numbers)))
+    @property
+    def drawn(self) -> int:
+        """How many normal numbers a release draws: those of the parts are as many at any radius."""
+        return sum(math.prod(part.releases[0].noise.shape) for part in self.parts)
 
     def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge."""

@@ -131,8 +131,8 @@ class Block:
 
     def __call__(self, question: Question, value: Array) -> Array:
         """Return the noisy values (k, m, n) of one value (m, n), or of one for each release."""
-        noise, count = question.noise, math.prod(question.noise.shape)
-        assert isinstance(noise, Noise)
+        noise: Any = question.noise
+        count = math.prod(noise.shape)
         drawn, self._numbers = self._numbers[:, :count], self._numbers[:, count:]
         return value + noise.of_numbers(drawn.reshape(-1, *noise.shape))
 
@@ -183,9 +183,16 @@ class Program(CalibratedMechanism):
         """What makes of an exact value, or of records as columns, what ``run`` reads."""
         return Columns if isinstance(self.query, RecordsQuery) else Value
 
+    @property
+    def drawn(self) -> int | None:
+        """How many normal numbers a release draws, whatever it chooses; None where that differs."""
+        return None
+
     def asks(self, generator: np.random.Generator, count: int) -> Ask:
         """Return what answers the questions of many simulated releases at once."""
-        return drawing(generator, count)
+        if self.drawn is None:
+            return drawing(generator, count)
+        return Block(generator.standard_normal((count, self.drawn)))
 
     def simulated(self, value: Array, asks: Sequence[Ask]) -> Array:
         """Return a release for each ``ask``, of one value (m, n), or of one for each (k, m, n)."""

@@ -7,6 +7,7 @@ far from necessary: every release here also states its actual ``mu``.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -177,19 +178,27 @@ class AlongPrivateDirections(Program):
     allocation: Allocation
     limit: float
     stream = "AlongPrivateDirections"
+    batches = True
+
+    @property
+    def drawn(self) -> int:
+        """How many normal numbers a release draws: those of both parts."""
+        return math.prod(self.moments.noise.shape) + math.prod(self.query.shape)
 
     def run(self, records: Records, ask: Ask) -> Array:
         """Return the noisy matrix."""
         noisy = ask(self.moments, records.value(self.moments.query))
         directions, spectrum = self.private.of(noisy, self.query.n_records)
         precisions = self.allocation.precisions(self.limit, self.query.features, spectrum)
-        positive = precisions > 0
+        positive = np.broadcast_to(precisions > 0, spectrum.shape)
         # What has no precision is not asked for: in its place there is noise, and then 0.
         deviations = 1 / np.sqrt(np.where(positive, precisions, 1))
-        along = directions.T @ records.value(self.query)
-        along *= positive[:, None]
+        along = np.swapaxes(directions, -2, -1) @ records.value(self.query)
+        along *= positive[..., None]
         mu = self.query.l2_sensitivity * float(np.sqrt(self.limit))
-        released = ask(Step(MatrixNormal(self.query.shape, deviations), mu), along)
+        # One diagonal, or one for each of many releases.
+        factor = deviations if deviations.ndim == 1 else deviations[..., None]
+        released = ask(Step(MatrixNormal(self.query.shape, factor), mu), along)
         released[~positive] = 0
         return np.matmul(directions, released, out=along)
 

@@ -7,6 +7,7 @@ or ``largest_size``, from the library's sensitivities and the numbers of the noi
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,16 +52,26 @@ class MatrixNormal(Stacked, GaussianDistribution):
     stream = "MatrixNormal"
 
     def _draw(self, streams: Streams, stack: Array) -> None:
+        self._fill(stack, lambda block: normals(streams[block], self.shape, stack[block]))
+
+    def of_numbers(self, numbers: Array) -> Array:
+        """Return the noise of standard normal numbers (trials, m, n)."""
+        stack = np.array(numbers)
+        self._fill(stack, stack.__getitem__)
+        return stack
+
+    def _fill(self, stack: Array, draw: Callable[[slice], Array]) -> None:
+        """Fill an array (trials, m, n), block by block, of which ``draw`` gives normal numbers."""
         rows, columns = self.shape
-        left = _factor(len(streams), rows, "row_factor", self.row_factor)
-        right = _factor(len(streams), columns, "column_factor", self.column_factor)
+        left = _factor(len(stack), rows, "row_factor", self.row_factor)
+        right = _factor(len(stack), columns, "column_factor", self.column_factor)
         right = None if right is None else np.swapaxes(right, 1, 2)
         one_product = right is not None and len(right) == 1 and _dense(right)
         # Blocks of trials with about ``BLOCK`` numbers, or with enough rows for one product.
         step = max(1, BLOCK // (rows * columns), GEMM_ROWS // rows if one_product else 1)
-        for start in range(0, len(streams), step):
+        for start in range(0, len(stack), step):
             block = slice(start, start + step)
-            noise = normals(streams[block], self.shape, stack[block])
+            noise = draw(block)
             if right is not None and _dense(right):
                 flat = (1, -1, columns) if one_product else noise.shape
                 noise[...] = (noise.reshape(flat) @ _part(right, block)).reshape(noise.shape)
