@@ -9,6 +9,7 @@ second moments about c. Where the mean is near zero, its share of the budget is 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,6 +81,7 @@ class CentredMoments(Program):
     centre_std: float
     about: AdditiveGaussian | PrivatelyClippedMoments
     output_type = "second_moments"
+    batches = True
 
     @property
     def add_or_remove(self) -> bool:
@@ -102,14 +104,22 @@ class CentredMoments(Program):
         rest = about.parts if isinstance(about, Program) else [Part("moments", (about,))]
         return [Part("mean", (self.mean,)), *rest]
 
+    @property
+    def drawn(self) -> int | None:
+        """How many normal numbers a release draws: those of the mean, and of the other parts."""
+        about = self.about
+        rest = about.drawn if isinstance(about, Program) else math.prod(about.noise.shape)
+        return None if rest is None else math.prod(self.mean.noise.shape) + rest
+
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""
-        noisy, weight = ask(self.mean, records.value(self.mean.query))[:, 0], 1.0
+        noisy, weight = ask(self.mean, records.value(self.mean.query))[..., 0], 1.0
         if self.mean.query.add_or_remove:
-            weight = max(float(noisy[-1]), LEAST)
-            noisy = noisy[:-1] / weight
+            counts = np.maximum(noisy[..., -1:], LEAST)
+            noisy = noisy[..., :-1] / counts
+            weight = float(counts[0]) if counts.ndim == 1 else counts[..., 0]
         # The point of the public domain that is nearest to the noisy mean.
-        centre = self.query.domain.clip(noisy[:, None])[:, 0]
+        centre = self.query.domain.clip(noisy[..., None])[..., 0]
         offsets = records.about(centre)
         if isinstance(self.about, Program):
             return self.about.run(offsets, ask)._replace(centre=centre, weight=weight)
@@ -121,7 +131,7 @@ class CentredMoments(Program):
     def released(self, outcome: Selection) -> Array:
         """Return the second moments with their ridge, plus the square of the centre."""
         moments, centre = lifted(outcome.moments, outcome.ridge), outcome.centre
-        return np.asarray(moments + np.outer(centre, centre))
+        return np.asarray(moments + centre[..., None] * centre[..., None, :])
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class ShellQuery(MeanQuery):
 class Selection(NamedTuple):
     """Second moments (m, m) of records clipped to a radius that was chosen in private.
 
-    Of many releases, arrays have these along their first axis, but for the centre.
+    Of many releases, arrays have these along their first axis, but for a centre that all share.
 
     Attributes:
         number: of the radius.

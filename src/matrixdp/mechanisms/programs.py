@@ -30,6 +30,9 @@ from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
+#: Numbers of all simulated releases that are computed at once.
+NUMBERS = 2**16
+
 
 class Records:
     """Records that a program reads."""
@@ -68,8 +71,8 @@ class Columns(Records):
         return self._values[query]
 
     def about(self, centre: Array) -> Columns:
-        """Return the records minus a centre (m,)."""
-        return Columns(self.columns - centre[:, None])
+        """Return the records minus a centre (m,), or minus one for each release (k, m)."""
+        return Columns(self.columns - centre[..., None])
 
     def of(self, which: Array) -> Columns:
         """Return the records of some of the releases, by marks (k,): or those that all share."""
@@ -188,12 +191,6 @@ class Program(CalibratedMechanism):
         """How many normal numbers a release draws, whatever it chooses; None where that differs."""
         return None
 
-    def asks(self, generator: np.random.Generator, count: int) -> Ask:
-        """Return what answers the questions of many simulated releases at once."""
-        if self.drawn is None:
-            return drawing(generator, count)
-        return Block(generator.standard_normal((count, self.drawn)))
-
     def simulated(self, value: Array, asks: Sequence[Ask]) -> Array:
         """Return a release for each ``ask``, of one value (m, n), or of one for each (k, m, n)."""
         reads = self.reads
@@ -204,9 +201,18 @@ class Program(CalibratedMechanism):
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
         # Another author's subclass may take the first answer for that of all releases, and a part
         # of such a class may have noise of its own.
-        if self.batches and library.plain(self):
-            return self.released(self.run(self.reads(value), self.asks(generator, count)))
-        return self.simulated(value, [drawing(generator)] * count)
+        if not (self.batches and library.plain(self)):
+            return self.simulated(value, [drawing(generator)] * count)
+        if self.drawn is None:
+            return self.released(self.run(self.reads(value), drawing(generator, count)))
+        each, parts = self.reads(value), []
+        step = max(1, NUMBERS // max(self.drawn, math.prod(value.shape[-2:])))
+        for start in range(0, count, step):
+            block = slice(start, min(start + step, count))
+            few = each if value.ndim == 2 else self.reads(value[block])
+            numbers = generator.standard_normal((block.stop - start, self.drawn))
+            parts.append(self.released(self.run(few, Block(numbers))))
+        return np.concatenate(parts)
 
 
 def answered(part: CalibratedMechanism, records: Records, ask: Ask) -> Array:
