@@ -7,12 +7,11 @@ answers. What a class declares beside its claim is held to what is attained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from matrixdp import library
 from matrixdp.auditing import alignment, declarations, real
 from matrixdp.auditing.audit import CLOSE, ROUNDING, row
 from matrixdp.auditing.functions import Findings, columns, examine, largest
@@ -32,29 +31,21 @@ Generators = Sequence[np.random.Generator]
 
 def doors(release: CalibratedMechanism) -> dict[str, Runs]:
     """Return runs of functions of records (n, m) that draw a release, by name."""
-    query = release.query
 
     def simulate(records: Array, generators: Generators) -> Array:
-        value = query.value(records.T)
-        if library.plain(release):
-            # All that draws is the library's, whose draws of one call are independent.
-            return release.simulate(value, generators[0], len(generators))
+        value = release.query.value(records.T)
         return np.concatenate([release.simulate(value, one, 1) for one in generators])
+
+    def simulate_one(records: Array, generator: np.random.Generator) -> Array:
+        return simulate(records, [generator])[0]
 
     def real(records: Array) -> Array:
         return release.release(records)  # type: ignore[attr-defined]
 
-    result = {"simulate": _runs(simulate)}
+    result = {"simulate": Runs(simulate_one, simulate)}
     if hasattr(release, "release"):
         result["release"] = Runs(real, slow=True)
     return result
-
-
-def _runs(many: Callable[[Array, Generators], Array]) -> Runs:
-    def one(records: Array, generator: np.random.Generator) -> Array:
-        return many(records, [generator])[0]
-
-    return Runs(one, many)
 
 
 def judge(

@@ -119,13 +119,8 @@ def judge_release(
             runs = min(runs, max(1, int(limits.numbers // numbers)))
         return foreign.judge(release, source, generators, runs, limits.pairs)
     audit = audit_of(release, generators[0])
-    columns = judge(audit, [*generators[1:4], *generators[5:]], limits)
     change = replayed(release, source, generators[4], limits.pairs)
-    if not np.isnan(change):
-        columns["replayed"] = change
-    if change > 1 + ROUNDING:
-        columns["verdict"] = REPLAYED
-    return columns
+    return judge(audit, [*generators[1:4], *generators[5:]], limits, change)
 
 
 def replayed(
@@ -152,7 +147,10 @@ def replayed(
 
 
 def judge(
-    audit: Audit, generators: list[np.random.Generator], limits: Limits = NO_LIMITS
+    audit: Audit,
+    generators: list[np.random.Generator],
+    limits: Limits = NO_LIMITS,
+    change: float = float("nan"),
 ) -> dict[str, object]:
     """Return the columns of all tools for an audit of one release.
 
@@ -161,6 +159,7 @@ def judge(
         generators: five streams: one for the scale, two for :func:`prove`, one each for replays and
             real releases.
         limits: limits on the audit.
+        change: result of :func:`replayed`.
     """
     release = audit.release
     # A stream of its own, so that the others stay as they are.
@@ -177,6 +176,10 @@ def judge(
     )
     flaws = declarations.flaws(audit, own)
     stated = verdict(release.epsilon, audit, [scale, real_scale], finding, proof, flaws)
+    if finding is not None and np.isnan(change):
+        change = finding.mu
+    elif change > 1 + ROUNDING:
+        stated = REPLAYED
     return row(
         release,
         tool=audit.tool,
@@ -191,7 +194,7 @@ def judge(
         real_scale=real_scale.ratio,
         executed=np.nan if finding is None else 1 - finding.differing_share,
         detectable_effect=detectable_effect(scale, real_scale, finding),
-        replayed=np.nan if finding is None else finding.mu,
+        replayed=change,
         noise_inflation=audit.noise_inflation,
         rescaled_std=release.noise_std / audit.noise_inflation,
         note=note(audit, proof, stated),
