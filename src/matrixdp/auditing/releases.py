@@ -30,7 +30,6 @@ from matrixdp.auditing.blackbox import Proof, prove
 from matrixdp.auditing.declarations import PURE
 from matrixdp.auditing.places import RANDOM, extremes
 from matrixdp.auditing.projection import BlackBoxAudit
-from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
@@ -142,7 +141,7 @@ def replayed(
     def simulate(records: Array, generator: np.random.Generator) -> Array:
         return draws.simulate(release, release.query.value(records.T), generator, 1)[0]
 
-    size = largest_size(Runs(simulate), pairs, size_of(release.noise))
+    size = largest_size(simulate, pairs, size_of(release.noise))
     return float("nan") if declared is None else size / declared
 
 

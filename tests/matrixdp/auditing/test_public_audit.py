@@ -104,6 +104,7 @@ def audit(mechanism, query=MEAN, runs=500, **claim):
         (mdp.Laplace(), mdp.RecordsQuery(BOX, 50), 0.0),
         (mdp.AnalyzeGauss(), MOMENTS, 1e-6),
         (mdp.Gaussian(), mdp.SecondMomentQuery(mdp.Ball(1.0, 2), 50), 1e-6),
+        (mdp.Gaussian(), mdp.SecondMomentQuery(mdp.Box.cube(2, -1e60, 1e60), 50), 1e-6),
         (mdp.Gaussian(), replace(MEAN, per_person=2), 1e-6),
         (mdp.Gaussian(), replace(MEAN, adjacency=ADD_OR_REMOVE), 1e-6),
         (mdp.Gaussian(), mdp.RecordsQuery(BOX, 50, per_person=2), 1e-6),

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from matrixdp.auditing.affine import largest_size
+from matrixdp.auditing.affine import Run, largest_size
 from matrixdp.auditing.audit import size_of
 from matrixdp.auditing.blackbox import Statistic, prove
 from matrixdp.auditing.places import extremes
 from matrixdp.auditing.projection import BlackBoxAudit
 from matrixdp.auditing.releases import ROUNDING, audit_of
-from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
@@ -259,14 +258,13 @@ def _inverted_ratio(wrong: bool) -> CalibratedMechanism:
     return _InvertedRatio(**vars(release)) if wrong else release
 
 
-#: Runs of a program from records to a release, the release that it should be, and the query of the
-#: records.
-Replay = tuple[Runs, AdditiveGaussian, Query]
+#: A program from records to a release, the release that it should be, and the query of the records.
+Replay = tuple[Run, AdditiveGaussian, Query]
 
 
 def _by_replay(case: Replay, generators: Generators) -> Outcome:
-    runs, release, source = case
-    mu = largest_size(runs, extremes(source, generators[0]), size_of(release.noise))
+    run, release, source = case
+    mu = largest_size(run, extremes(source, generators[0]), size_of(release.noise))
     caught = mu > release.mu * (1 + ROUNDING)
     return Outcome(caught, f"mu {mu:.4g}, declared {release.mu:.4g}")
 
@@ -286,7 +284,7 @@ def _radius_of_data(wrong: bool) -> Replay:
         clipped = mechanism.calibrate(query, **budget)
         return clipped.simulate(clipped.query.value(records.T), noise, 1)[0]
 
-    return Runs(run), ClippedMoments().calibrate(query, **budget), query
+    return run, ClippedMoments().calibrate(query, **budget), query
 
 
 def _by_canaries(options: dict[str, Any], generators: Generators) -> Outcome:
