@@ -50,7 +50,7 @@ class AdditiveAudit(Audit):
         query, noise, delta = release.query, release.noise, release.delta
         self._noise, self._gaussian, self._size = noise, is_gaussian(noise), size_of(noise)
         self._pair = worst(query, self._size, stream)
-        self._values = draws.values(query, self._pair)
+        self._values: tuple[Array, ...] = draws.values(query, self._pair)
         if not draws.alone(release):
             self._values = tuple(draws.padded(query, value) for value in self._values)
         self.cost = float(self._values[0].size)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,8 @@ class CentredMoments(Program):
 
     def run(self, records: Records, ask: Ask) -> Selection:
         """Return the noisy centre, and the noisy second moments about it."""
-        noisy, weight = ask(self.mean, records.value(self.mean.query))[..., 0], 1.0
+        noisy = ask(self.mean, records.value(self.mean.query))[..., 0]
+        weight: Any = 1.0
         if self.mean.query.add_or_remove:
             counts = np.maximum(noisy[..., -1:], LEAST)
             noisy = noisy[..., :-1] / counts

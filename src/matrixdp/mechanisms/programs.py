@@ -137,7 +137,7 @@ class Block:
         noise: Any = question.noise
         count = math.prod(noise.shape)
         drawn, self._numbers = self._numbers[:, :count], self._numbers[:, count:]
-        return value + noise.of_numbers(drawn.reshape(-1, *noise.shape))
+        return np.asarray(value + noise.of_numbers(drawn.reshape(-1, *noise.shape)))
 
     def of(self, which: Array) -> Block:
         """Return what answers for some of the releases, by marks (k,), from here on."""
