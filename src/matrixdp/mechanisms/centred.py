@@ -82,7 +82,7 @@ class CentredMoments(Program):
     centre_std: float
     about: AdditiveGaussian | PrivatelyClippedMoments
     output_type = "second_moments"
-    batches = True
+    batches = moves_records = True
 
     @property
     def add_or_remove(self) -> bool:

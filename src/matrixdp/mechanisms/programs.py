@@ -169,6 +169,9 @@ class Program(CalibratedMechanism):
     #: answers, and what is made of them, have the releases along their first axis.
     batches: ClassVar[bool] = False
 
+    #: Whether each release has records of its own, as about a centre.
+    moves_records: ClassVar[bool] = False
+
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
         """Return a part: a mean with independent noise of one standard deviation."""
         return AdditiveGaussian.independent(query, std, Budget(self.epsilon, self.delta))
@@ -206,7 +209,9 @@ class Program(CalibratedMechanism):
         if self.drawn is None:
             return self.released(self.run(self.reads(value), drawing(generator, count)))
         each, parts = self.reads(value), []
-        step = max(1, NUMBERS // max(self.drawn, math.prod(value.shape[-2:])))
+        alone = self.moves_records or value.ndim == 3
+        size = max(self.drawn, math.prod(value.shape[-2:]) if alone else 0)
+        step = max(1, NUMBERS // size)
         for start in range(0, count, step):
             block = slice(start, min(start + step, count))
             few = each if value.ndim == 2 else self.reads(value[block])
