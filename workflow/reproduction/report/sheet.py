@@ -20,12 +20,16 @@ class Heading:
         print: its name in the article; empty for a column that is not there.
         page: its name on the page, if it is another one; None for a column that is not there.
         number: whether it is a column of numbers.
+        badge: whether the page sets its words as badges.
+        published: whether it shows what the paper prints.
     """
 
     header: str
     print: str = ""
     page: str | None = ""
     number: bool = False
+    badge: bool = False
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,14 @@ class Cell:
         note: what stands behind the text, on the page in a line of its own; or empty.
         brief: text for a narrow column in print, if it is another one: without an interval, a mark,
             or the number in a paper's own list of references.
+        word: the verdict in a word, which a badge is coloured by, where the text says more.
     """
 
     text: str
     value: float | None = None
     note: str = ""
     brief: str = ""
+    word: str = ""
 
     # JSON has no infinite number.
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="strings")

@@ -214,12 +214,13 @@ def _results_of(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]
     """Return a table of results in print: the paper's own rows, and those beyond the paper."""
     sheet = inputs.read_sheet(f"tables/{name}", files)
     groups = {group.title: group.lines for group in sheet.groups}
-    headers = [heading.print for heading in sheet.headings if heading.print]
+    printed = [heading for heading in sheet.headings if heading.print]
+    published = [heading.print for heading in printed if heading.published]
+    method, *ours = (heading.print for heading in printed if not heading.published)
     # What the paper prints stands before ours.
-    headers.sort(key=lambda header: not header.startswith(("Method", "Paper")))
-    ours = [header for header in headers if not header.startswith("Paper")]
+    headers = [method, *published, *ours]
     # Without the paper's columns there is room for intervals.
-    beyond = _print(sheet, ours, groups.get(BEYOND, ()), brief=["Method"])
+    beyond = _print(sheet, [method, *ours], groups.get(BEYOND, ()), brief=[method])
     return _print(sheet, headers, groups.get("", ()), brief=headers), beyond
 
 

@@ -42,6 +42,8 @@ class Column:
         print: its header in the article; empty for a column that is not there.
         page: its header on the page, if it is another one; None for a column that is not there,
             but in the CSV file alone.
+        badge: whether the page sets its words as badges.
+        published: whether it shows what the paper prints.
     """
 
     header: str
@@ -49,6 +51,8 @@ class Column:
     value: str | Callable[[Line], Any] = ""
     print: str = ""
     page: str | None = ""
+    badge: bool = False
+    published: bool = False
 
     def cell(self, line: Line) -> Cell:
         """Return the cell of a line, sorted by the least of several numbers."""
@@ -94,7 +98,14 @@ class Table:
             for title, group in self.groups.items()
         )
         headings = (
-            Heading(column.header, column.print, column.page, bool(column.value))
+            Heading(
+                column.header,
+                column.print,
+                column.page,
+                bool(column.value),
+                column.badge,
+                column.published,
+            )
             for column in self.columns
         )
         return Sheet(self.title, self.caption, tuple(headings), tuple(groups), self.warning)

@@ -328,6 +328,7 @@ def columns(shared: TableSetting, rows: pd.DataFrame) -> list[Column]:
             published,
             "published_value",
             print=f"Paper (printed, 10{unit})",
+            published=True,
         ): in_print,
         Column(
             f"Ours ({metric.name})",
@@ -335,11 +336,11 @@ def columns(shared: TableSetting, rows: pd.DataFrame) -> list[Column]:
             "mean",
             print="Here (1)",
         ): True,
-        _ratio(f"Paper / {base}", "published_over_base", f"Paper / {base}", in_doubt): in_print,
-        _ratio(f"Ours / {base}", "over_base", f"Here / {base}", in_doubt): True,
+        _ratio(base, in_doubt, published=True): in_print,
+        _ratio(base, in_doubt, published=False): True,
         Column("Noise for the printed error", _noise_factor): searched,
-        Column("Against the paper", "against_paper"): in_print,
-        Column("Against baseline", _outcome, print="Against baseline"): True,
+        Column("Against the paper", "against_paper", badge=True): in_print,
+        Column("Against baseline", _outcome, print="Against baseline", badge=True): True,
         Column("Delivered epsilon", privacy, "epsilon_delivered", print="Delivered ε"): True,
     }
     return [column for column, has_content in columns.items() if has_content]
@@ -364,14 +365,20 @@ def _published_cell(about: catalogue.Experiment, row: Mapping[str, Any]) -> Cell
     return Cell(f"{sign}{short(value, 4)}", note=f"({sign}{row['published']}{margin})")
 
 
-def _ratio(header: str, name: str, print: str, page: str | None) -> Column:
+def _ratio(base: str, page: str | None, published: bool) -> Column:
+    """Return the column of ratios to the row ``base``, of what the paper prints or of ours."""
+    name = "published_over_base" if published else "over_base"
+    whose, in_print = ("Paper", "Paper") if published else ("Ours", "Here")
+
     def text(row: Mapping[str, Any]) -> Cell:
         if abs(row[name]) < statistics.ROUNDING:
             return Cell("0")
         numbers = row[name], row[f"{name}_ci"]
         return Cell(interval(*numbers), brief=middle(*numbers))
 
-    return Column(header, text, name, print, page)
+    return Column(
+        f"{whose} / {base}", text, name, f"{in_print} / {base}", page, published=published
+    )
 
 
 def _noise_factor(row: Mapping[str, Any]) -> str:
@@ -385,11 +392,13 @@ def _noise_factor(row: Mapping[str, Any]) -> str:
     return f"{factor} times ({ends})"
 
 
-def _outcome(row: Mapping[str, Any]) -> str:
+def _outcome(row: Mapping[str, Any]) -> Cell:
     """Return a row's verdict against the baseline, or why it has none."""
     if np.isnan(row["mean"]):
-        return row["verdict"] or row["outcome"]
-    return row["verdict"] or row["against_baseline"]
+        return Cell(row["verdict"] or row["outcome"])
+    if row["verdict"]:
+        return Cell(row["verdict"], word=audit_status.NOT_PRIVATE)
+    return Cell(row["against_baseline"])
 
 
 def privacy(row: Mapping[str, Any]) -> Cell:

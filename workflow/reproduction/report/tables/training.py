@@ -130,8 +130,8 @@ def columns(epsilons: Sequence[float], at: float, baseline: str) -> list[Column]
             value("epsilon_delivered"),
             print="Delivered ε",
         ),
-        Column("Privacy", text("verdict"), print="Privacy"),
-        Column(f"Against {baseline}", text("against_baseline")),
+        Column("Privacy", text("verdict"), print="Privacy", badge=True),
+        Column(f"Against {baseline}", text("against_baseline"), badge=True),
         *(
             by_epsilon(
                 epsilon,
