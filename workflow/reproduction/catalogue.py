@@ -104,6 +104,8 @@ class Words(Model):
     """Metrics by their name in trial files."""
     columns: dict[str, Text]
     """Columns of data sets that a reader knows by another name than the data have."""
+    datasets: dict[str, Text]
+    """Data sets whose title is too long for a sentence."""
     setups: dict[Literal["table1", "table2"], dict[str, Text]]
     """The rows of the papers' tables of set-ups: the paper's, then ours."""
     verdicts: dict[str, Text]

@@ -105,6 +105,7 @@ def summarise_trials(source: Source, same_as: Mapping[str, str] | None = None) -
             "simulated data never mix, run all of them on one"
         )
     _no_trial_twice(rows)
+    places = _places(rows)
     # Sort, so that sums do not depend on the order of the files.
     rows = rows.sort_values("trial", kind="stable")
     table = rows.groupby([*KEYS], sort=False, observed=True).agg(
@@ -130,7 +131,7 @@ def summarise_trials(source: Source, same_as: Mapping[str, str] | None = None) -
     }
     none = (np.nan,) * len(MEDIAN)
     table[[*MEDIAN]] = np.array([medians.get(key, none) for key in table.index])
-    table = _sorted(table.reset_index().astype(dict.fromkeys(KEYS, str)))
+    table = _sorted(table.reset_index().astype(dict.fromkeys(KEYS, str)), places)
     table["chosen"] = _chosen(table)
     return table[list(COLUMNS)]
 
@@ -297,14 +298,23 @@ def _root_mean_square(values: pd.Series) -> float:
     return values.max() if values.nunique() <= 1 else float(np.sqrt((values**2).mean()))
 
 
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Sort by the keys, epsilon and the number in a configuration, such as ``tau=0.75``."""
-    number = table["configuration"].str.extract(r"([\d.]+)$", expand=False)
+def _places(rows: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """Return the place of each configuration of a mechanism in its trial files.
+
+    It is that of the parameter's value in the settings.
+    """
+    configurations = rows[["mechanism", "configuration"]].drop_duplicates()
+    return {pair: i for i, pair in enumerate(configurations.itertuples(index=False, name=None))}
+
+
+def _sorted(table: pd.DataFrame, places: Mapping[tuple[str, str], int]) -> pd.DataFrame:
+    """Sort by the keys; configurations by their places, and epsilon as a number."""
+    pairs = zip(table["mechanism"], table["configuration"], strict=True)
     table = table.assign(
         _epsilon=pd.to_numeric(table["epsilon"], errors="coerce"),
-        _configuration=pd.to_numeric(number, errors="coerce"),
+        _place=[places[pair] for pair in pairs],
     )
-    order = [*KEYS[:-2], "_configuration", "configuration", "_epsilon", "epsilon"]
+    order = [*KEYS[:-2], "_place", "_epsilon", "epsilon"]
     return table.sort_values(order, kind="stable", na_position="first", ignore_index=True)
 
 

@@ -164,9 +164,11 @@ def _advised(outputs: PageRun) -> list[dict[str, str]]:
 
 
 def _titles(sources: list[dict[str, Any]]) -> str:
-    """Return the titles of data sets, without what explains them."""
-    titles = [str(source.get("title", source["name"])) for source in sources]
-    return ", ".join(re.split(r" \(|,", title)[0] for title in titles)
+    """Return what data sets are called, by default their titles."""
+    names = catalogue.section("datasets")
+    return ", ".join(
+        names.get(source["name"], source.get("title", source["name"])) for source in sources
+    )
 
 
 def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[str, Any]:
