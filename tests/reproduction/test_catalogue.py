@@ -89,4 +89,4 @@ def test_the_papers_compare_what_their_tables_print():
         name for name in schemes if "_code" in name
     }
     names = [name for lists in (papers, others) for each in lists.values() for name in each]
-    assert len(names) == len(catalogue.of_papers())
+    assert len(names) == len(catalogue.papers_mechanisms())

@@ -39,7 +39,7 @@ def settings(**changes):
 
 def trials_words(results, mechanism, chosen, experiment="regression"):
     """Return the words that run a mechanism of an experiment."""
-    text = job_settings.text(job_settings.trials(chosen, experiment, mechanism))
+    text = job_settings.dump_settings(job_settings.trials(chosen, experiment, mechanism))
     data = results / "data" / job_settings.dataset(chosen, experiment) / "matrix.npy"
     out = results / "trials" / experiment / "default" / f"{mechanism}.csv.gz"
     return ["trials", mechanism, "--settings", text, "--data", data, "--out", out]
@@ -137,7 +137,7 @@ def test_trials_that_cannot_run_are_refused(
     mechanism, experiment, changes, part, sentence, call, results
 ):
     words = trials_words(results, mechanism, settings(**changes), experiment)
-    words[3] = job_settings.text(json.loads(words[3]) | part)
+    words[3] = job_settings.dump_settings(json.loads(words[3]) | part)
     assert_refused(call(*words), sentence)
     assert not (results / "trials").exists()
 
@@ -153,7 +153,7 @@ def test_from_trials_to_a_table(call, trials, results):
     words = ["summary", *made, "--out", places[0], "--comparisons", places[1], "--settings"]
 
     def job(*digests):
-        return job_settings.text({"experiment": "regression", "digests": digests})
+        return job_settings.dump_settings({"experiment": "regression", "digests": digests})
 
     others = call(*words, job("0", *digests[1:]))
     assert_refused(others, f"{made[0]} is of other settings; delete it and run again")
@@ -161,7 +161,7 @@ def test_from_trials_to_a_table(call, trials, results):
     assert_refused(call(*words, digests[0]), "no JSON object with an experiment")
     printed, rows_file = ROOT / "workflow/published/table3.csv", results / "rows/regression.csv"
     joined = {"experiment": "regression", "table_epsilon": "1", "same_as": {}}
-    join = ["rows", *places, *made, printed, "--settings", job_settings.text(joined)]
+    join = ["rows", *places, *made, printed, "--settings", job_settings.dump_settings(joined)]
     made_from = [rows_file, printed, results / "settings.yaml"]
     of_regression = ["--experiment", "regression"]
     table3 = ["table", "paper_table", *made_from, *of_regression, "--out"]

@@ -66,7 +66,7 @@ class Run(NamedTuple):
 
 
 def run_trials(results, chosen, name, out):
-    text = job_settings.text(job_settings.trials(chosen, "regression", name))
+    text = job_settings.dump_settings(job_settings.trials(chosen, "regression", name))
     data = results / "data" / "liver" / "matrix.npy"
     call("trials", name, "--settings", text, "--data", data, "--out", out / f"{name}.csv.gz")
 
@@ -311,11 +311,11 @@ def audited(ran):
     audits = {name: results / f"{name}.csv" for name in names if name in discovery.mechanisms()}
     for name, out in audits.items():
         part = job_settings.audit(chosen, "regression", name)
-        call("audit", name, "--settings", job_settings.text(part), *data, "--out", out)
+        call("audit", name, "--settings", job_settings.dump_settings(part), *data, "--out", out)
     places = [results / "audit.csv", results / "sensitivities.csv"]
     call("gather", "audit", *audits.values(), "--out", places[0])
     part = job_settings.attack(chosen, "regression")
-    call("attack", "--settings", job_settings.text(part), *data, "--out", places[1])
+    call("attack", "--settings", job_settings.dump_settings(part), *data, "--out", places[1])
     return [pd.read_csv(place) for place in places]
 
 

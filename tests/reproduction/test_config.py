@@ -365,7 +365,7 @@ def test_null_leaves_an_experiment_out():
     resolved = config.resolve({**part, "training": None})
     assert [*resolved["experiments"]] == [*SHIPPED["experiments"]][1:]
     assert resolved["training"] == {}
-    assert job_settings.on_papers(resolved)
+    assert job_settings.covers_papers(resolved)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_an_overlay_names_its_folder_and_itself(names):
     resolved = config.resolve(merged(*(ROOT / file for file in files)))
     assert resolved["pathvars"]["results"] == f"results/{names.split()[-1]}"
     assert resolved["options"] == f"--configfile {' '.join(files)}"
-    assert job_settings.on_papers(resolved) == (names != "zeta_literal")
+    assert job_settings.covers_papers(resolved) == (names != "zeta_literal")
 
 
 def test_a_file_of_ones_own_becomes_a_data_set(tmp_path):
@@ -384,7 +384,7 @@ def test_a_file_of_ones_own_becomes_a_data_set(tmp_path):
     entry = config.datasets(resolved)["cellar"]
     assert (entry["title"], entry["shape"]) == ("Wines", [40, 2])
     assert entry["scalings"]["default"]["middle"] == [25, 5]
-    assert not job_settings.on_papers(resolved)
+    assert not job_settings.covers_papers(resolved)
     # Where the file lies changes no job and stands in no result.
     assert "file" not in job_settings.data(entry)
     assert "somewhere" not in config.text(resolved)

@@ -78,14 +78,14 @@ def test_readings_and_audit_are_at_the_epsilon_of_the_tables():
 
 def test_a_part_survives_the_command_line_with_its_order():
     part = job_settings.trials(RESOLVED, "covariance", "mvg_binary")
-    again = job_settings.read(job_settings.text(part))
+    again = job_settings.load_settings(job_settings.dump_settings(part))
     assert again == part
     assert list(again["directions"]) == list(RESOLVED["experiments"]["covariance"]["directions"])
-    assert job_settings.digest(job_settings.text(part)) == job_settings.digest(
-        job_settings.text(again)
+    assert job_settings.digest(job_settings.dump_settings(part)) == job_settings.digest(
+        job_settings.dump_settings(again)
     )
-    assert job_settings.digest(job_settings.text(part)) != job_settings.digest(
-        job_settings.text({**part, "seed": 1})
+    assert job_settings.digest(job_settings.dump_settings(part)) != job_settings.digest(
+        job_settings.dump_settings({**part, "seed": 1})
     )
 
 

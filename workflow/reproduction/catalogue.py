@@ -368,7 +368,7 @@ def tuned() -> frozenset[str]:
     return frozenset(name for members in families for name, entry in members.items() if entry.tuned)
 
 
-def rows_of(paper: str, perturbation: str = "") -> dict[str, str]:
+def paper_rows(paper: str, perturbation: str = "") -> dict[str, str]:
     """Return the mechanisms that a paper's own are run as, each with its condition in words.
 
     On gradients IMGM composes by one of two theorems, and each is a row. Elsewhere there is no
@@ -379,13 +379,13 @@ def rows_of(paper: str, perturbation: str = "") -> dict[str, str]:
 
 
 @functools.cache
-def of_papers() -> frozenset[str]:
+def papers_mechanisms() -> frozenset[str]:
     """Return the mechanisms that the papers compare, their own and others'."""
     lists = [*section("papers").values(), *section("compared").values()]
     return frozenset(itertools.chain(*lists))
 
 
-def compared_by(paper: str) -> set[str]:
+def compared_mechanisms(paper: str) -> set[str]:
     """Return the papers' own mechanisms, and those that a paper compares them with."""
     return {*itertools.chain(*section("papers").values()), *section("compared")[paper]}
 

@@ -486,7 +486,9 @@ def check_originals(name: str, mirror: str, settings: Mapping[str, Any]) -> None
             )
 
 
-def only_rows(settings: Mapping[str, Any], names: Mapping[str, Collection[str]]) -> dict[str, Any]:
+def restrict_rows(
+    settings: Mapping[str, Any], names: Mapping[str, Collection[str]]
+) -> dict[str, Any]:
     """Return settings with the experiments in ``names``, and of their rows these and the baselines.
 
     Raises:

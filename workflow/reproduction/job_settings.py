@@ -76,7 +76,7 @@ class Settings:
         return cls(**fields | others)
 
 
-def on_papers(settings: Mapping[str, Any]) -> bool:
+def covers_papers(settings: Mapping[str, Any]) -> bool:
     """Return whether a run has an experiment of the papers, in the default reading."""
     of_papers = {*OF_PAPERS, *discovery.trainings()}
     return settings["reading"] == DEFAULT and not of_papers.isdisjoint(runs(settings))
@@ -237,7 +237,7 @@ def summary(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     return {
         "experiment": experiment,
         "digests": [
-            digest(text(part(settings, experiment, row)))
+            digest(dump_settings(part(settings, experiment, row)))
             for row in distinct_rows(settings, experiment)
         ],
         "fixed": {name: configurations[name] for name in names if name in configurations},
@@ -251,7 +251,7 @@ def rows_frame(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     return job | {"same_as": same_as(settings, experiment)}
 
 
-def text(job: Mapping[str, Any]) -> str:
+def dump_settings(job: Mapping[str, Any]) -> str:
     """Return a job's settings as the JSON of a command line."""
     return json.dumps(job)
 
@@ -261,7 +261,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def read(text: str) -> dict[str, Any]:
+def load_settings(text: str) -> dict[str, Any]:
     """Return the settings in a text of a command line.
 
     Raises:

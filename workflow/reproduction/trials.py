@@ -75,7 +75,7 @@ _PLAIN = {bool, int, float}
 _QUOTED = re.compile('[,"\\r\\n]')
 
 
-def assigned(rows: Rows, **values: object) -> Rows:
+def assign_columns(rows: Rows, **values: object) -> Rows:
     """Return the rows with columns that have one value for all of them."""
     return [{**block, **values} for block in rows]
 

@@ -77,7 +77,7 @@ IN_PRINT = {
 READING = readings.find_reading(config["reading"])
 OTHER_READING = READING.name != readings.DEFAULT
 # Whether the run has claims and theory, and whether all of the papers that no overlay runs.
-ON_PAPERS = job_settings.on_papers(config)
+ON_PAPERS = job_settings.covers_papers(config)
 OF_PAPERS = {*job_settings.OF_PAPERS, *discovery.trainings()}
 IN_FULL = ON_PAPERS and OF_PAPERS - OVERLAY_RUNS <= {*RUNS}
 
@@ -157,7 +157,7 @@ def mechanisms_of(wildcards):
 
 def settings(part):
     """Return a param with the part of the configuration that a job reads, as JSON."""
-    return lambda wildcards: job_settings.text(part(config, *wildcards))
+    return lambda wildcards: job_settings.dump_settings(part(config, *wildcards))
 
 
 def data_of(file):
@@ -224,7 +224,7 @@ def claim(name):
     from reproduction.report.claims import definitions
 
     try:
-        every = {each.id: each for each in definitions.read(claims.names(config))}
+        every = {each.id: each for each in definitions.read_definitions(claims.names(config))}
         if name not in every:
             raise InputError(
                 f"there is no claim {name}; workflow/claims.yaml has {', '.join(every)}"

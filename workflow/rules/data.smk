@@ -13,7 +13,7 @@ rule settings:
     params:
         # One for each key, so that a dry run names the one that has changed; the text is not compared.
         **{
-            f"setting_{key}": job_settings.text(value)
+            f"setting_{key}": job_settings.dump_settings(value)
             for key, value in configuration.public(config).items()
         },
         text=lambda w, output: configuration.text(config),
@@ -42,14 +42,14 @@ rule matrix:
     params:
         *code("cli.prepare"),
         code=lambda w: ([] if w.dataset in OWN else code(f"data.{w.dataset}", beyond="cli.prepare")),
-        settings=lambda w: job_settings.text(job_settings.data(SPECS[w.dataset])),
+        settings=lambda w: job_settings.dump_settings(job_settings.data(SPECS[w.dataset])),
         source=config["data"]["source"],
         seed=config["seed"],
         scaling="default",
         folder=subpath(output.provenance, parent=True),
         # Paths of this machine; as functions of the output they are not compared.
         mirror=lambda w, output: os.environ.get("DATA_MIRROR") or config["data"]["mirror"],
-        entry=lambda w, output: job_settings.text(OWN.get(w.dataset)),
+        entry=lambda w, output: job_settings.dump_settings(OWN.get(w.dataset)),
         python=python,
     message:
         "Data: {wildcards.dataset}"

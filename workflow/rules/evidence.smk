@@ -249,7 +249,7 @@ rule claim:
         "../../environment.yml"
     params:
         *code("cli.claim"),
-        settings=lambda w: job_settings.text(summaries_of_claim(w.claim)),
+        settings=lambda w: job_settings.dump_settings(summaries_of_claim(w.claim)),
         kept=lambda w, input: os.path.dirname(input.kept[0]) if input.kept else "",
         python=python,
     message:

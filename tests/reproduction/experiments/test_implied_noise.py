@@ -28,12 +28,12 @@ def folder(tmp_path_factory):
 def factors(folder, printed, interval=np.nan):
     chosen = pd.DataFrame({"mechanism": NAMES}).assign(configuration="", direction="")
     cells = pd.DataFrame({"value": printed, "interval": interval}, index=NAMES)
-    rows = implied_noise.table(JOB, folder, chosen, cells)
+    rows = implied_noise.compute_implied_noise(JOB, folder, chosen, cells)
     return {row["mechanism"]: [row[name] for name in implied_noise.FACTORS] for row in rows}
 
 
 def error_at(epsilon, folder):
-    task, data, settings = study.prepared(JOB, load(folder))
+    task, data, settings = study.prepare_job(JOB, load(folder))
     (rows,) = study.run(
         task, "laplace", data, dataclasses.replace(settings, epsilons=(epsilon,)), control=False
     )
@@ -60,8 +60,8 @@ def test_the_error_of_more_noise_needs_as_much_more(folder):
 def test_gram_matrices_of_scaled_noise_err_as_the_records_do(name, tmp_path):
     store.prepare("ctg", out=tmp_path / "ctg", source="simulated")
     job = job_settings.implied_noise(RESOLVED, "covariance")
-    task, data, settings = study.prepared(job, load(tmp_path / "ctg"))
-    (case,) = study.calibrated(name, study.queries(task, data, settings), settings, data)
+    task, data, settings = study.prepare_job(job, load(tmp_path / "ctg"))
+    (case,) = study.calibrate_all(name, study.queries(task, data, settings), settings, data)
     count, scale = 200, 0.25
     noise = case.release.simulate(np.zeros(case.query.shape), np.random.default_rng(1), count)
     value = case.query.value(data.matrix)

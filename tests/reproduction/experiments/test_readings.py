@@ -267,7 +267,7 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
     for name in names:
         table = sweep(REGRESSION, name, {"default": data}, SETTINGS)
         table.to_csv(tmp_path / f"{name}.csv", index=False)
-    table = results.table([tmp_path / f"{name}.csv" for name in names])
+    table = results.summarise_readings([tmp_path / f"{name}.csv" for name in names])
     assert list(table.columns) == list(results.COLUMNS)
     assert not table.duplicated(["mechanism", "reading"]).any()
     by_name = table.set_index(["mechanism", "reading"])
@@ -294,13 +294,13 @@ def test_rows_that_others_stand_for_are_told_without_running_twice(data, tmp_pat
 def test_each_row_of_a_sweep_goes_with_its_own_trials(data, tmp_path):
     out = tmp_path / "regression.csv"
     rows = [sweep(REGRESSION, n, {"default": data}, SETTINGS) for n in ("jl_2012", "jl_exact")]
-    pd.concat(rows).to_csv(results.trials_of(out), index=False)
-    results.write_readings([results.trials_of(out)], out)
+    pd.concat(rows).to_csv(results.trial_file(out), index=False)
+    results.write_readings([results.trial_file(out)], out)
     files = {
         "readings/regression": out,
-        "readings/regression_trials.csv.gz": results.trials_of(out),
+        "readings/regression_trials.csv.gz": results.trial_file(out),
     }
-    by_reading = across.read("regression", files)
+    by_reading = across.read_reading_values("regression", files)
     assert {*by_reading.table["ran"]} == {"jl_2012", "jl_exact"}
     assert len(by_reading.table) == len(by_reading.values) > len({*by_reading.table["reading"]})
     np.testing.assert_allclose(

@@ -36,7 +36,7 @@ def test_every_experiment_on_releases_runs_and_is_marked(experiment, prepared):
     for mechanism in ("nonprivate", "jl_exact", "analytic_gaussian"):
         if mechanism in job_settings.rows(settings, experiment):
             job = job_settings.trials(settings, experiment, mechanism)
-            job = job_settings.read(job_settings.text(job))
+            job = job_settings.load_settings(job_settings.dump_settings(job))
             for block in study.trials(job, mechanism, folder):
                 assert block["data_status"] == "simulated"
                 assert np.isfinite(block["value"]).all()
@@ -64,10 +64,14 @@ def test_every_training_runs_and_is_marked(experiment, prepared, tmp_path):
     if "extractor_epochs" in entry:
         job = job_settings.extraction(settings, experiment)
         extractor.write_features(
-            job_settings.read(job_settings.text(job)), path, tmp_path / "features.npz"
+            job_settings.load_settings(job_settings.dump_settings(job)),
+            path,
+            tmp_path / "features.npz",
         )
         path = tmp_path / "features.npz"
     job = job_settings.training(settings, experiment, "imgm")
-    for block in base.trials(job_settings.read(job_settings.text(job)), "imgm", path):
+    for block in base.trials(
+        job_settings.load_settings(job_settings.dump_settings(job)), "imgm", path
+    ):
         assert block["data_status"] == "simulated"
         assert np.isfinite(block["value"]).all()

@@ -266,13 +266,13 @@ def folder(tmp_path_factory):
 
 def test_names_in_the_configuration_become_places_among_the_features_that_are_kept(folder):
     liver = load(folder / "liver")
-    task, data, settings = study.prepared(PART, liver)
+    task, data, settings = study.prepare_job(PART, liver)
     assert (task, data.matrix.shape) == (Regression(target=5, train=248), (6, 345))
     assert settings.directions == {"a": (2, 5), "iid": ()}
     assert (settings.delta, settings.epsilons) == (None, ("1",))
     assert settings.grids == {"taus": ("0.75",), "sketch_multiples": ("4",)}
     few = {**PART, "features": ["drinks", "sgpt"], "delta": "0.01", "reading": "rbf"}
-    task, data, settings = study.prepared(few, liver)
+    task, data, settings = study.prepare_job(few, liver)
     assert (task.target, task.kernel, data.features) == (0, "rbf", ("drinks", "sgpt"))
     assert (settings.directions["a"], settings.delta) == ((1, 0), 0.01)
     assert settings.reading == "kernel=rbf+ridge=chosen"

@@ -39,7 +39,7 @@ def sweeps(folder: Path, rows: list) -> dict[str, Path]:
         trials(name, SPLIT + signs.permutation(around(mean, ci95)), reading=reading)
         for name, mean, ci95, reading in table[["mechanism", "mean", "ci95", "reading"]].to_numpy()
     ]
-    pd.concat(parts).to_csv(table_of_readings.trials_of(path), index=False)
+    pd.concat(parts).to_csv(table_of_readings.trial_file(path), index=False)
     return inputs.files_of_folder(folder)
 
 

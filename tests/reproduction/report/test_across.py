@@ -11,7 +11,7 @@ OPTIONS = {"epsilon": "1", "larger": False, "every": True}
 
 
 def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
-    by_reading = across.read("regression", sweeps(tmp_path, CROSS))
+    by_reading = across.read_reading_values("regression", sweeps(tmp_path, CROSS))
     one = Comparison(MVG, LAPLACE)
     assert across.count(by_reading, [one], **OPTIONS) == (1, 3, 100)
     other = Comparison(one.second, one.first)
@@ -21,12 +21,12 @@ def test_joint_readings_share_their_knobs_and_are_private(tmp_path):
     assert across.count(by_reading, [one, other], **either) == (3, 3, 100)
     unknown = Comparison(Row("regression", "goe"), one.second)
     assert across.count(by_reading, [unknown], **OPTIONS) == (None, None, None)
-    assert across.read("first_pc", sweeps(tmp_path, CROSS)) is None
+    assert across.read_reading_values("first_pc", sweeps(tmp_path, CROSS)) is None
 
 
 def test_readings_are_compared_by_the_differences_of_shared_trials(tmp_path):
     # The spread that trials share, 5, would hide a difference of 1.
-    by_reading = across.read("regression", sweeps(tmp_path, CROSS))
+    by_reading = across.read_reading_values("regression", sweeps(tmp_path, CROSS))
     assert by_reading.values.std(axis=1).min() > 3
     assert across.count(by_reading, [Comparison(LAPLACE, MVG)], **OPTIONS).holding == 2
     np.testing.assert_allclose(
@@ -38,7 +38,7 @@ def test_readings_are_compared_by_the_differences_of_shared_trials(tmp_path):
 
 def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
     rows = [*CROSS, ("jl_2012", True, 0.6, 0.1, "", "linear", "")]
-    by_reading = across.read("regression", sweeps(tmp_path, rows))
+    by_reading = across.read_reading_values("regression", sweeps(tmp_path, rows))
     count = across.count(by_reading, [Comparison(JL, MVG)], **OPTIONS)
     # Of the three private readings of MVG two have the linear kernel.
     assert count == (1, 2, 100)
@@ -47,7 +47,7 @@ def test_a_row_that_has_one_kernel_alone_is_compared_under_it_alone(tmp_path):
 def test_a_larger_metric_may_be_better_and_factors_and_amounts_count(tmp_path):
     means = {"mvg_binary": 18.0, "laplace": 20.0}
     rows = [(name, True, mean, 0.1, "", "", "") for name, mean in means.items()]
-    by_reading = across.read("regression", sweeps(tmp_path, rows))
+    by_reading = across.read_reading_values("regression", sweeps(tmp_path, rows))
 
     def holds(*comparison, **options):
         return across.count(by_reading, [Comparison(*comparison)], **{**OPTIONS, **options}).holding

@@ -52,8 +52,8 @@ def test_a_row_may_be_advised_or_has_the_first_reason_against_it(fields, reason)
 def test_a_mechanism_may_be_advised_if_it_may_at_every_epsilon():
     rows = pd.DataFrame([GOOD, GOOD | {"epsilon": "3", "epsilon_delivered": 4.0}])
     rows = advisable.add_advisable(rows)
-    assert advisable.of_all(rows[:1]) == advisable.YES
-    assert advisable.of_all(rows) == advisable.DELIVERS_MORE
+    assert advisable.common_advice(rows[:1]) == advisable.YES
+    assert advisable.common_advice(rows) == advisable.DELIVERS_MORE
 
 
 def test_of_private_training_only_what_is_private_is_advised():

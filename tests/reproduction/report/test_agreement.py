@@ -28,15 +28,19 @@ def in_order(name, folder="."):
     """Return the kept tests of a run, its mechanisms in order, and the last beyond the papers."""
     table = kept(f"{folder}/comparisons/{name}")
     compared = text(table, "epsilon", "verdict", *comparisons.AGAINST, *KEYS)
-    order = job_settings.rows(inputs.read("settings", inputs.files_of_folder(KEPT / folder)), name)
-    further = [one for one in order if one not in catalogue.of_papers() | {*catalogue.BASELINES}]
+    order = job_settings.rows(
+        inputs.read_input("settings", inputs.files_of_folder(KEPT / folder)), name
+    )
+    further = [
+        one for one in order if one not in catalogue.papers_mechanisms() | {*catalogue.BASELINES}
+    ]
     return compared[compared["comparison"].ne(comparisons.PRICE)], order, [*order, *further][-1]
 
 
 def moved_by(compared, order, added):
     """Return how many other pairs have another corrected p, and verdict, without a mechanism."""
     rest = compared[~compared["mechanism"].eq(added) & ~compared["against"].eq(added)]
-    after, before = comparisons.judged(compared, order), comparisons.judged(rest, order)
+    after, before = comparisons.add_verdicts(compared, order), comparisons.add_verdicts(rest, order)
     columns = ["p_corrected", "verdict"]
     return after.loc[rest.index, columns].fillna(-1).ne(before[columns].fillna(-1)).sum()
 
@@ -56,7 +60,7 @@ def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
     others = {comparisons.BETTER: comparisons.WORSE, comparisons.WORSE: comparisons.BETTER}
     for name in RUNS:
         compared, order, _ = in_order(name, folder)
-        judged = comparisons.judged(compared, order)
+        judged = comparisons.add_verdicts(compared, order)
         assert contradictions(judged).empty
         # Each verdict has one of its own: the other word, the other median, none.
         ordered = judged[judged["verdict"].isin([*others])]
@@ -71,7 +75,7 @@ def test_no_verdict_on_kept_trials_contradicts_their_means(folder):
 @pytest.mark.parametrize("name", RUNS)
 def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other(name):
     compared, order, last = in_order(name)
-    again = comparisons.judged(compared, order)
+    again = comparisons.add_verdicts(compared, order)
     # Six digits of kept means do not tell how close ones are ordered.
     apart = compared["mean"].ne(compared["mean_against"])
     assert again["verdict"][apart].tolist() == compared["verdict"][apart].tolist()

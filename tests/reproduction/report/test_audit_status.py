@@ -21,7 +21,7 @@ def test_what_nothing_certifies_is_declared_and_no_more():
     }
     rows = [(name, status) for name, found in statuses.items() for status in found]
     table = pd.DataFrame(rows, columns=["mechanism", "status"])
-    assert audit_status.by_mechanism(table)["audit_status"].to_dict() == {
+    assert audit_status.summarise_audit(table)["audit_status"].to_dict() == {
         "tight": "certified",
         "wishart": "declared",
         "mixed": "declared",

@@ -140,7 +140,7 @@ def test_verdicts_are_corrected_over_their_family():
     )
     table = table.assign(mean=table["difference"], mean_against=0.0, low=0.0, high=0.0)
     order = ["random", "first", "laplace", "second", "ppca", "imgm", "jl_2012", "zero"]
-    judged = comparisons.judged(table, order)
+    judged = comparisons.add_verdicts(table, order)
     # 3 x .01 and 2 x .03 against the baseline at epsilon 1; alone in their families elsewhere. Then
     # two tests of the first further mechanism, and three of the second.
     papers = [0.03, 0.06, 0.9, 0.04, 0.03, 0.04]
@@ -151,9 +151,9 @@ def test_verdicts_are_corrected_over_their_family():
     ]
     rows = judged[judged["against"].eq("random")]
     assert comparisons.verdicts(rows, judged, "random").tolist() == rows["verdict"].tolist()
-    assert comparisons.judged(table.assign(n_trials=9), order)["verdict"].eq("").all()
+    assert comparisons.add_verdicts(table.assign(n_trials=9), order)["verdict"].eq("").all()
     # The other way round the first one has their pair.
-    turned = comparisons.judged(table, order[::-1])["p_corrected"].tolist()
+    turned = comparisons.add_verdicts(table, order[::-1])["p_corrected"].tolist()
     assert turned == pytest.approx([*papers, 0.06, 0.06, 0.06, 0.04, 0.5])
 
 
@@ -290,4 +290,4 @@ def test_a_verdict_has_the_sign_of_difference_and_means(difference, mean, verdic
         "same_distribution": False,
     }  # fmt: skip
     pairs = pd.DataFrame([pair, pair | {"p": 0.06, "epsilon": "3"}])
-    assert comparisons.judged(pairs, [])["verdict"].tolist() == [verdict, "even"]
+    assert comparisons.add_verdicts(pairs, [])["verdict"].tolist() == [verdict, "even"]

@@ -35,7 +35,7 @@ def judge(saved):
             *(row(name, mean, 5, **level) for name, mean in baselines.items()),
         )
         results = summary.summarise_trials([file])
-        table = held_out_table.table(comparisons.table([file], results), results)
+        table = held_out_table.compare_held_out(comparisons.compare_rows([file], results), results)
         return table.assign(experiment="regression", dataset="wine", simulated=False)
 
     return run
@@ -61,7 +61,7 @@ def test_who_loses_to_a_free_baseline_is_not_better(judge, baseline):
     rows = judge(**{baseline: 0.05})
     assert set(rows["against"]) == {baseline}
     assert [*rows["verdict"]] == ["worse", "worse"]
-    text = held_out_table.sentence(rows, "regression", "clipped_public")
+    text = held_out_table.held_out_sentence(rows, "regression", "clipped_public")
     assert numbers(text) == [0, 1, 1, 0, 1, 1]
     assert "wine" in text
 
@@ -84,18 +84,18 @@ def test_a_mechanism_without_an_entry_moves_no_other_wherever_it_stands(saved, t
     # In the order of the file others would move.
     file = saved(added, *rows, name="first")
     results = summary.summarise_trials([file])
-    moved = held_out_table.table(comparisons.table([file], results), results)
+    moved = held_out_table.compare_held_out(comparisons.compare_rows([file], results), results)
     kept = pd.read_csv(tmp_path / "0.csv")
     assert (moved["p_corrected"].to_numpy() > 1.2 * kept["p_corrected"].to_numpy()).any()
 
 
 def test_losses_are_said_too(table):
-    said = held_out_table.sentence(table, "regression", "clipped_private")
+    said = held_out_table.held_out_sentence(table, "regression", "clipped_private")
     assert numbers(said) == [0, 1, 1, 0, 1, 1]
     assert "wine" in said
-    assert held_out_table.sentence(table, "covariance", "clipped_private") == ""
-    assert held_out_table.sentence(table, "regression", "goe") == ""
-    assert held_out_table.sentence(None, "regression", "clipped_private") == ""
+    assert held_out_table.held_out_sentence(table, "covariance", "clipped_private") == ""
+    assert held_out_table.held_out_sentence(table, "regression", "goe") == ""
+    assert held_out_table.held_out_sentence(None, "regression", "clipped_private") == ""
 
 
 def test_simulated_data_say_so(saved, tmp_path):
@@ -109,10 +109,10 @@ def test_simulated_data_say_so(saved, tmp_path):
         "wine": False,
         "simulated_t": True,
     }
-    text = held_out_table.sentence(table, "regression", "clipped_public")
+    text = held_out_table.held_out_sentence(table, "regression", "clipped_public")
     assert numbers(text) == [2, 2, 2, 1, 1, 0]
 
 
 def test_few_trials_are_no_evidence(table):
     table = table.assign(verdict=np.nan)
-    assert held_out_table.sentence(table, "regression", "clipped_private") == ""
+    assert held_out_table.held_out_sentence(table, "regression", "clipped_private") == ""

@@ -17,16 +17,16 @@ def test_every_kind_of_input_has_its_form(tmp_path, saved):
     put(tmp_path / "data/liver/provenance.json", '{"status": "original"}')
     put(tmp_path / "settings.yaml", "seed: 1\nreading: default\n")
     files = inputs.files_of_folder(tmp_path)
-    assert inputs.read("summary/regression", files)["mechanism"].tolist() == ["laplace"]
-    exact = inputs.read("theory/exact", files)
+    assert inputs.read_input("summary/regression", files)["mechanism"].tolist() == ["laplace"]
+    exact = inputs.read_input("theory/exact", files)
     assert exact["check"].tolist() == ["NA"]
     assert exact["value"].isna().all()
-    table = inputs.read("tables/table3", files)
+    table = inputs.read_input("tables/table3", files)
     assert table.iloc[0].to_dict() == {"epsilon": 1, "published": "1.220"}
-    assert inputs.read("data/liver", files) == {"status": "original"}
-    assert inputs.read("settings", files) == {"seed": 1, "reading": "default"}
-    assert inputs.read("published/table3", files)["value"].iloc[0] == "1.226"
-    assert {"id", "place"} <= inputs.read("errata", files)[0].keys()
+    assert inputs.read_input("data/liver", files) == {"status": "original"}
+    assert inputs.read_input("settings", files) == {"seed": 1, "reading": "default"}
+    assert inputs.read_input("published/table3", files)["value"].iloc[0] == "1.226"
+    assert {"id", "place"} <= inputs.read_input("errata", files)[0].keys()
 
 
 def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypatch):
@@ -45,14 +45,14 @@ def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypat
         put(root / file, "")
     own = {name: root / file for name, file in names.items()}
     project = {"published/table3": inputs.PUBLISHED / "table3.csv", "errata": inputs.ERRATA}
-    assert inputs.by_name([*own.values(), *project.values()]) == own | project
+    assert inputs.files_by_name([*own.values(), *project.values()]) == own | project
     below = inputs.files_of_folder(root)
     assert {name: below[name] for name in own | project} == own | project
     printed = {f"published/{path.stem}" for path in inputs.PUBLISHED.glob("*.csv")}
     assert below.keys() == own.keys() | {"errata"} | printed
     monkeypatch.chdir(tmp_path)
     relative = {name: path.relative_to(tmp_path) for name, path in own.items()}
-    assert inputs.by_name(map(str, relative.values())) == relative
+    assert inputs.files_by_name(map(str, relative.values())) == relative
 
 
 def test_what_no_paper_prints_is_an_empty_frame():
@@ -66,12 +66,12 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
     put(tmp_path / "theory/exact.csv", "a\n1\n")
     absent = tmp_path / "tables/table3.csv"
     with pytest.raises(InputError) as caught:
-        inputs.by_name([tmp_path / "theory/exact.csv", absent])
+        inputs.files_by_name([tmp_path / "theory/exact.csv", absent])
     assert str(caught.value) == f"{absent} is missing; run `snakemake {absent}`"
     with pytest.raises(InputError, match=r"exact\.csv has no settings\.yaml beside it; name that"):
-        inputs.by_name([tmp_path / "theory/exact.csv"])
+        inputs.files_by_name([tmp_path / "theory/exact.csv"])
     with pytest.raises(InputError, match="^tables/table3 is not among the files of this step; run"):
-        inputs.read("tables/table3", inputs.files_of_folder(tmp_path))
+        inputs.read_input("tables/table3", inputs.files_of_folder(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(tmp_path):
 def test_a_damaged_file_is_one_sentence(tmp_path, name, file, content):
     put(tmp_path / file, content)
     with pytest.raises(InputError, match=r"(cannot be read|is not a whole).*\(.+\); delete it and"):
-        inputs.read(name, inputs.files_of_folder(tmp_path))
+        inputs.read_input(name, inputs.files_of_folder(tmp_path))

@@ -83,7 +83,7 @@ def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
     listed = [path for path in root.rglob("*") if path.is_file()]
     draw(root, "of_tomorrow", {"topic": "x", "caption": "x"})
     assert "of-tomorrow" in page.build(inputs.files_of_folder(root), run=RUN)
-    assert "of-tomorrow" not in page.build(inputs.by_name(listed), run=RUN)
+    assert "of-tomorrow" not in page.build(inputs.files_by_name(listed), run=RUN)
 
 
 def test_the_configuration_is_shown_and_nothing_private(html):

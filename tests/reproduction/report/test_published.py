@@ -45,7 +45,7 @@ FACTORS = {"table3": "0.01", "table4": "0.1", "table5": "0.01", "section10_2": "
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_results_are_those_printed(name):
-    table = inputs.read(f"published/{name}", FILES)
+    table = inputs.read_input(f"published/{name}", FILES)
     assert table["mechanism"].tolist() == [*PRINTED[name]]
     for row in table.to_dict("records"):
         value, _, interval = PRINTED[name][row["mechanism"]].partition(" ")
@@ -83,7 +83,7 @@ METRICS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_
 
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_have_their_printed_names_places_and_units(name):
-    table = inputs.read(f"published/{name}", FILES)
+    table = inputs.read_input(f"published/{name}", FILES)
     for cell, printed in zip(table.to_dict("records"), METHODS[name], strict=True):
         work = f" ({cell['work']} [{cell['reference']}])" if cell["work"] else ""
         assert cell["method"] + work == printed

@@ -48,10 +48,10 @@ def test_keeping_replaces_what_was_kept(tmp_path):
     (tmp_path / "kept" / "summary" / "gone.csv").write_text("")
     reference.keep(tmp_path / "run", tmp_path / "kept")
     assert [p.name for p in (tmp_path / "kept").rglob("*.csv")] == ["regression.csv"]
-    assert summary.read(tmp_path / "kept" / "summary" / "regression.csv")["mean"][0] == 0.25
+    assert summary.read_summary(tmp_path / "kept" / "summary" / "regression.csv")["mean"][0] == 0.25
     assert not (tmp_path / "kept" / "trials").exists()
     assert [p.name for p in (tmp_path / "kept" / "data").rglob("*.*")] == ["provenance.json"]
-    assert inputs.read("settings", inputs.files_of_folder(tmp_path / "kept")) == CONFIG
+    assert inputs.read_input("settings", inputs.files_of_folder(tmp_path / "kept")) == CONFIG
     with pytest.raises(InputError, match="no summary to keep"):
         reference.keep(tmp_path / "nothing", tmp_path / "kept")
 
@@ -233,7 +233,7 @@ def test_the_run_on_mnist_is_kept_among_the_full_run(tmp_path, monkeypatch):
     assert pd.read_csv(kept / "claims.csv")["verdict"].tolist() == ["reproduced"] * 2
     assert (kept / "tables/claims_comparisons.csv").read_text() == "id,effect\nI15,0.2\n"
     assert written == ["claims"]
-    assert "mnist" in inputs.read("settings", inputs.files_of_folder(kept))["training"]
+    assert "mnist" in inputs.read_input("settings", inputs.files_of_folder(kept))["training"]
     # Each of the two runs is held against what is its own.
     for run in (full, mnist):
         assert "files are those of" in reference.verify(run, kept)

@@ -24,12 +24,12 @@ def joined(saved, tmp_path):
         summary.write_summary(file, paths[0])
         comparisons.write_comparisons(file, *paths)
         known = {
-            "summary/regression": summary.read(paths[0]),
+            "summary/regression": summary.read_summary(paths[0]),
             "comparisons/regression": pd.read_csv(paths[1], keep_default_na=False, na_values=[""]),
         }
         names = {name.replace("__", "/"): frame for name, frame in more.items()}
         used = file if with_trials else ()
-        table = rows.table("regression", known | names, epsilon=1.0, trials=used)
+        table = rows.build_rows("regression", known | names, epsilon=1.0, trials=used)
         return table.set_index(["mechanism", "epsilon"]).sort_index()
 
     run.compared = lambda: pd.read_csv(tmp_path / "comparisons.csv")
@@ -187,7 +187,7 @@ def test_no_order_of_means_on_shared_trials_contradicts_a_decided_pair(joined):
 @pytest.mark.parametrize("path", sorted((KEPT / "rows").glob("*.csv")), ids=lambda path: path.stem)
 def test_kept_rows_have_no_order_that_contradicts_a_decided_pair(path):
     _, shared, decided = contradictions(
-        rows.read(path), inputs.Run(inputs.files_of_folder(KEPT))[f"comparisons/{path.stem}"]
+        rows.read_rows(path), inputs.Run(inputs.files_of_folder(KEPT))[f"comparisons/{path.stem}"]
     )
     assert shared == 0
     assert decided > 0 or path.stem == "cora"  # five trials decide nothing
@@ -198,7 +198,7 @@ def test_kept_rows_are_those_of_the_kept_files(path):
     """Means on shared trials and on zeros apart, which need the trials."""
     run = inputs.Run(inputs.files_of_folder(KEPT))
     shared, zeros = ["shared_mean", "shared_ci95"], ["zeros_mean", "zeros_ci95"]
-    kept, now = rows.read(path), rows.table(path.stem, run, epsilon=run.table_epsilon)
+    kept, now = rows.read_rows(path), rows.build_rows(path.stem, run, epsilon=run.table_epsilon)
     same = functools.partial(pd.testing.assert_frame_equal, check_dtype=False)
     same(kept.drop(columns=shared + zeros), now.drop(columns=shared + zeros))
     alone = now["shared_mean"].notna()
@@ -211,5 +211,5 @@ def test_rows_are_read_as_they_were_written_to_the_last_bit(joined, tmp_path):
         trials("zero", values, epsilon="", delta=np.nan), trials("laplace", values / 7)
     ).reset_index()[[*rows.COLUMNS]]
     table.to_csv(tmp_path / "rows.csv", index=False)
-    again = rows.read(tmp_path / "rows.csv")
+    again = rows.read_rows(tmp_path / "rows.csv")
     pd.testing.assert_frame_equal(again, table, rtol=1e-15, check_dtype=False)

@@ -74,7 +74,7 @@ def test_every_number_has_a_value_in_the_kept_run_and_is_used():
 def test_the_sentences_of_a_file_are_those_of_the_kept_results(file):
     text = (ROOT / file).read_text(encoding="utf-8")
     assert "<!-- workflow/texts/" in text
-    assert texts.filled(text, inputs.files_of_folder(KEPT)) == text, "run `make texts`"
+    assert texts.fill_sentences(text, inputs.files_of_folder(KEPT)) == text, "run `make texts`"
 
 
 #: Delivered epsilons that several rows decide: the file, the rows, and which of them counts.

@@ -143,7 +143,7 @@ def test_columns_and_round_trip(saved, tmp_path):
     )
     path = saved(part, trials("nonprivate", [0.1, 0.2], epsilon="", delta=np.nan))
     summary.write_summary([path], tmp_path / "summary.csv")
-    table = summary.read(tmp_path / "summary.csv")
+    table = summary.read_summary(tmp_path / "summary.csv")
     assert tuple(table.columns) == (
         *(
             "experiment",
@@ -232,7 +232,7 @@ def test_a_missing_file_and_no_file(tmp_path):
         summary.summarise_trials([])
     (tmp_path / "summary.csv").write_text("mechanism\nlaplace\n")
     with pytest.raises(InputError, match="not a whole summary file"):
-        summary.read(tmp_path / "summary.csv")
+        summary.read_summary(tmp_path / "summary.csv")
 
 
 def test_trials_on_records_of_zeros_are_in_no_summary(saved):

@@ -39,7 +39,7 @@ def test_settings_are_those_that_the_paper_prints():
         return None if cell == "-" else tuple(map(number, cell.split(" x ")))
 
     files = {"published/table1": inputs.PUBLISHED / "table1.csv"}
-    cells = inputs.read("published/table1", files).pivot(
+    cells = inputs.read_input("published/table1", files).pivot(
         index="experiment", columns="item", values="value"
     )
     assert {*published_settings.SETTINGS} == {*cells.index}

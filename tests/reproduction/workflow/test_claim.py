@@ -20,7 +20,7 @@ ROWS = {
 @pytest.mark.nightly
 def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror):
     project = shipped.copy(tmp_path / "clone")
-    kept = findings.read(KEPT / "quick/claims.csv").set_index("id")
+    kept = findings.read_ledger(KEPT / "quick/claims.csv").set_index("id")
     (project.folder / "results/reference").mkdir(parents=True, exist_ok=True)
     for name in ("implied_noise/first_pc.csv", "claims.csv"):
         path = project.folder / "results/reference" / name

@@ -9,7 +9,7 @@ from matrixdp.status import NO_GUARANTEE, NOT_RUN, REFUTED
 from reproduction import discovery
 from reproduction.auditing.table import COLUMNS as COLUMNS
 from reproduction.experiments import study
-from reproduction.experiments.study import Calibration, Settings, calibrated
+from reproduction.experiments.study import Calibration, Settings, calibrate_all
 from reproduction.seeds import streams
 
 
@@ -31,7 +31,7 @@ def run(
         study.find_mechanism(mechanism)
     failed: dict[str, object] = {"experiment": settings.experiment, "mechanism": mechanism}
     try:
-        cases = calibrated(mechanism, queries, settings)
+        cases = calibrate_all(mechanism, queries, settings)
     except Exception as error:
         # A mechanism of another author may raise anything. The audit of the others goes on.
         return [_stated(failed, _failure(error))]

@@ -16,6 +16,8 @@ def run(files: Sequence[str] = (), *, results: str = "", out: str = "") -> None:
     from reproduction.report import inputs
     from reproduction.report.article import build
 
-    of_run = inputs.by_name(files) if files else build.files_of_run(results) if results else {}
+    of_run = (
+        inputs.files_by_name(files) if files else build.files_of_run(results) if results else {}
+    )
     out = out or str(of_run["settings"].with_name("article.pdf") if of_run else build.KEPT_ARTICLE)
     print(f"{out} shows {build.build(of_run or inputs.files_of_folder(build.KEPT), out)}")

@@ -18,8 +18,8 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction.data import load
     from reproduction.experiments import study
 
-    job = job_settings.read(settings)
-    task, private, chosen = study.prepared(job, load(Path(data).parent))
+    job = job_settings.load_settings(settings)
+    task, private, chosen = study.prepare_job(job, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
     attacked = attacks.run(job["experiment"], queries, chosen.seed)
     trials.write_csv(attacked, attacks.COLUMNS, out)

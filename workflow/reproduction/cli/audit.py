@@ -20,8 +20,8 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     from reproduction.data import load
     from reproduction.experiments import study
 
-    job = job_settings.read(settings)
-    task, private, chosen = study.prepared(job, load(Path(data).parent))
+    job = job_settings.load_settings(settings)
+    task, private, chosen = study.prepare_job(job, load(Path(data).parent))
     queries = study.queries(task, private, chosen)
     limits = Limits(job["audit_runs"], job.get("audit_pairs"), job.get("audit_numbers"))
     serves = study.serves(task, mechanism, queries, chosen)

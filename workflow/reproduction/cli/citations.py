@@ -14,4 +14,4 @@ def run(files: Sequence[str], *, out: str) -> None:
     """
     from reproduction.report import citations, inputs
 
-    citations.write_citations(inputs.by_name(files), out)
+    citations.write_citations(inputs.files_by_name(files), out)

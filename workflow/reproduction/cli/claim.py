@@ -23,8 +23,8 @@ def run(claim: str, files: Sequence[str], *, settings: str, out: str, kept: str 
     from reproduction.report import inputs
     from reproduction.report.claims import definitions, one
 
-    by_name = inputs.by_name(files)
-    every = definitions.read(names(inputs.read("settings", by_name)))
+    by_name = inputs.files_by_name(files)
+    every = definitions.read_definitions(names(inputs.read_input("settings", by_name)))
     (chosen,) = (each for each in every if each.id == claim)
     beside = inputs.files_of_folder(kept) if kept else {}
     write_text(Path(out), one.verdict(chosen, by_name, json.loads(settings), beside))

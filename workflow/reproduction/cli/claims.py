@@ -20,8 +20,8 @@ def run(files: Sequence[str], *, out: str, comparisons: str) -> None:
     from reproduction.report import inputs
     from reproduction.report.claims import definitions, judge
 
-    by_name = inputs.by_name(files)
-    claims = definitions.read(names(inputs.read("settings", by_name)))
+    by_name = inputs.files_by_name(files)
+    claims = definitions.read_definitions(names(inputs.read_input("settings", by_name)))
     judge.write_verdicts(claims, by_name, out, comparisons)
 
 

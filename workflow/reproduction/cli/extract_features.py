@@ -16,4 +16,4 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction import job_settings
     from reproduction.experiments.training import extractor
 
-    extractor.write_features(job_settings.read(settings), Path(data).parent, out)
+    extractor.write_features(job_settings.load_settings(settings), Path(data).parent, out)

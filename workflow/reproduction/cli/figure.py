@@ -16,4 +16,4 @@ def run(figure: str, files: Sequence[str], *, experiment: str = "", out: str) ->
     """
     from reproduction.report import figures, inputs
 
-    figures.write_figure(figure, inputs.by_name(files), out, experiment=experiment)
+    figures.write_figure(figure, inputs.files_by_name(files), out, experiment=experiment)

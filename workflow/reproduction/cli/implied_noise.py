@@ -21,12 +21,12 @@ def run(files: Sequence[str], *, settings: str, data: str, out: str) -> None:
     from reproduction.experiments import implied_noise
     from reproduction.report import summary
 
-    job = job_settings.read(settings)
-    results, published = summary.read(files[0]), pd.read_csv(files[1])
+    job = job_settings.load_settings(settings)
+    results, published = summary.read_summary(files[0]), pd.read_csv(files[1])
     rows = summary.default_rows(results)
     rows = rows[rows["epsilon"].isin(job["epsilons"])]
     unit = published["unit_factor"] / (catalogue.experiment(job["experiment"]).conjecture or 1)
     printed = published[["value", "interval"]].mul(unit, axis=0)
     printed = printed.set_axis(published["mechanism"])
-    found = implied_noise.table(job, Path(data).parent, rows, printed)
+    found = implied_noise.compute_implied_noise(job, Path(data).parent, rows, printed)
     trials.write_csv(found, implied_noise.COLUMNS, out)

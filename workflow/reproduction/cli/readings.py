@@ -16,6 +16,6 @@ def run(*, settings: str, data: str, out: str) -> None:
     from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    job = job_settings.read(settings)
+    job = job_settings.load_settings(settings)
     rows = study.sweep_readings(job, job["mechanisms"], Path(data).parent)
-    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    trials.write_trials(trials.assign_columns(rows, settings=job_settings.digest(settings)), out)

@@ -18,7 +18,7 @@ def run(files: Sequence[str] = (), *, options: str = "", out: str = "") -> None:
     from reproduction.report import inputs, page
 
     if files:
-        by_name = inputs.by_name(files)
+        by_name = inputs.files_by_name(files)
         folder = by_name["settings"].parent
         page.write_page(by_name, out, folder=folder, options=options)
     else:

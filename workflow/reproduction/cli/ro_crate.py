@@ -15,4 +15,4 @@ def run(files: Sequence[str], *, out: str) -> None:
     from reproduction.report import inputs
     from reproduction.report.page import crate
 
-    crate.write_crate(inputs.by_name(files)["settings"].parent, files, out)
+    crate.write_crate(inputs.files_by_name(files)["settings"].parent, files, out)

@@ -20,7 +20,10 @@ def run(files: Sequence[str], *, settings: str, out: str) -> None:
     from reproduction import job_settings
     from reproduction.report import inputs, rows
 
-    job, by_name = job_settings.read(settings), inputs.by_name(files, Path(out).parents[1])
+    job, by_name = (
+        job_settings.load_settings(settings),
+        inputs.files_by_name(files, Path(out).parents[1]),
+    )
     rows.write_rows(
         job["experiment"],
         inputs.Run(by_name),

@@ -20,11 +20,11 @@ def run(files: Sequence[str], *, settings: str = "", out: str, comparisons: str)
     from reproduction.report import comparisons as compared
     from reproduction.report import summary
 
-    job = job_settings.read(settings) if settings else {}
+    job = job_settings.load_settings(settings) if settings else {}
     if digests := job.get("digests"):
         summary.check_settings(files, digests)
     same_as = job.get("same_as", {})
     # Once for both: an experiment has millions.
-    rows = summary.read_rows(files, same_as)
+    rows = summary.join_trials(files, same_as)
     summary.write_summary(rows, out, same_as)
     compared.write_comparisons(rows, out, comparisons, job.get("fixed", {}), same_as)

@@ -20,4 +20,4 @@ def run(
     from reproduction.report import inputs, tables
 
     words = {"experiment": experiment, "mechanism": mechanism}
-    tables.write_table(table, inputs.by_name(files), out, **words)
+    tables.write_table(table, inputs.files_by_name(files), out, **words)

@@ -16,6 +16,6 @@ def run() -> None:
     of_run = inputs.files_of_folder(KEPT)
     for file in FILES:
         text = Path(file).read_text(encoding="utf-8")
-        if (now := texts.filled(text, of_run)) != text:
+        if (now := texts.fill_sentences(text, of_run)) != text:
             write_text(file, now)
             print(f"{file} has other sentences now")

@@ -18,7 +18,7 @@ def run(scheme: str, *, settings: str, data: str, out: str) -> None:
     from reproduction.data.prepared import ARRAYS
     from reproduction.experiments.training import base
 
-    job, path = job_settings.read(settings), Path(data)
+    job, path = job_settings.load_settings(settings), Path(data)
     path = path.parent if path.name == ARRAYS else path
     rows = base.trials(job, scheme, path)
-    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    trials.write_trials(trials.assign_columns(rows, settings=job_settings.digest(settings)), out)

@@ -17,5 +17,5 @@ def run(mechanism: str, *, settings: str, data: str, out: str) -> None:
     from reproduction import job_settings, trials
     from reproduction.experiments import study
 
-    rows = study.trials(job_settings.read(settings), mechanism, Path(data).parent)
-    trials.write_trials(trials.assigned(rows, settings=job_settings.digest(settings)), out)
+    rows = study.trials(job_settings.load_settings(settings), mechanism, Path(data).parent)
+    trials.write_trials(trials.assign_columns(rows, settings=job_settings.digest(settings)), out)

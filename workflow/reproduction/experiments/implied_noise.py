@@ -40,7 +40,7 @@ ACCURACY = 1e-3
 Error = Callable[[float], float]
 
 
-def table(
+def compute_implied_noise(
     job: Mapping[str, Any], folder: str | os.PathLike, chosen: pd.DataFrame, printed: pd.DataFrame
 ) -> Rows:
     """Return a row for each release whose printed error some noise gives (``COLUMNS``).
@@ -50,19 +50,19 @@ def table(
     infinite where no noise errs by its upper end. Without an interval they are ``noise_factor``.
 
     Args:
-        job: settings of the releases, see :func:`reproduction.experiments.study.prepared`;
+        job: settings of the releases, see :func:`reproduction.experiments.study.prepare_job`;
             ``trials`` is the number of draws, of which memory may hold fewer.
         folder: folder of the prepared data.
         chosen: ``mechanism``, ``configuration`` and ``direction`` of the rows that a table shows.
         printed: ``value`` and ``interval`` in our unit, by mechanism; NaN is no interval.
     """
     scaling = readings.find_reading(job["reading"]).scaling(job["dataset"])
-    task, data, settings = study.prepared(job, load(folder, scaling))
+    task, data, settings = study.prepare_job(job, load(folder, scaling))
     posed = study.queries(task, data, settings)
     rows: list[dict[str, Any]] = []
     for row in chosen[chosen["mechanism"].isin(printed.index)].to_dict("records"):
         value, half = printed.loc[row["mechanism"], ["value", "interval"]].fillna(0.0)
-        for case in study.calibrated(row["mechanism"], posed, settings, data):
+        for case in study.calibrate_all(row["mechanism"], posed, settings, data):
             where = case.configuration.name, case.configuration.direction
             if where == (row["configuration"], row["direction"]):
                 powers = _powers(task, data, settings, case, [value, value - half, value + half])

@@ -171,7 +171,7 @@ def variations(asked: Iterable[Question]) -> list[Reading]:
     return [Reading({}), *changes]
 
 
-def acting(
+def acting_changes(
     experiment: str, mechanism: str, *, dataset: str, things: Iterable[object], adjacent: bool
 ) -> list[Question]:
     """Return the questions that act on one mechanism of an experiment.
@@ -204,7 +204,7 @@ def parameters(thing: object) -> Parameters:
     return values
 
 
-def adjusted(thing: Thing, changes: Parameters) -> Thing:
+def adjust_mechanism(thing: Thing, changes: Parameters) -> Thing:
     """Return a dataclass with changed parameters, in itself and in the dataclasses in it.
 
     ``changes`` has new values by ``Class.parameter``; classes that do not occur are ignored.
@@ -214,7 +214,7 @@ def adjusted(thing: Thing, changes: Parameters) -> Thing:
         if key in changes:
             new[field] = changes[key]
         elif changes.keys() & parameters(value).keys():
-            new[field] = adjusted(value, changes)
+            new[field] = adjust_mechanism(value, changes)
     if not new or not dataclasses.is_dataclass(thing) or isinstance(thing, type):
         return thing
     return dataclasses.replace(thing, **new)

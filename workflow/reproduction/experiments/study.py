@@ -40,7 +40,7 @@ from reproduction.job_settings import Settings
 from reproduction.mechanisms import find_mechanism
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.seeds import streams
-from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, assigned
+from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, assign_columns
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
@@ -99,12 +99,12 @@ def trials(job: Mapping[str, Any], mechanism: str, folder: str | os.PathLike) ->
     """Return the trial rows of a mechanism or a baseline.
 
     Args:
-        job: settings of the job, see :func:`prepared`.
+        job: settings of the job, see :func:`prepare_job`.
         mechanism: its name.
         folder: folder of the prepared data.
     """
     scaling = readings.find_reading(job["reading"]).scaling(job["dataset"])
-    task, data, settings = prepared(job, load(folder, scaling))
+    task, data, settings = prepare_job(job, load(folder, scaling))
     return run(task, mechanism, data, settings)
 
 
@@ -112,7 +112,7 @@ def sweep_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | o
     """Return the trial rows of mechanisms and baselines under all variations of the reading.
 
     Args:
-        job: settings of the job under the default reading, see :func:`prepared`.
+        job: settings of the job under the default reading, see :func:`prepare_job`.
         names: mechanisms and baselines.
         folder: folder of the prepared data, in all scalings.
     """
@@ -122,11 +122,11 @@ def sweep_readings(job: Mapping[str, Any], names: Sequence[str], folder: str | o
         data = load(folder, scaling)
         return data.of(job.get("features") or data.features)
 
-    task, _, settings = prepared(job, scaled(readings.DEFAULT))
+    task, _, settings = prepare_job(job, scaled(readings.DEFAULT))
     return [row for name in names for row in sweep(task, name, scaled, settings)]
 
 
-def prepared(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
+def prepare_job(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, Settings]:
     """Return the task, the private data and the settings of an experiment.
 
     Args:
@@ -236,7 +236,7 @@ def _run(
         find_mechanism(mechanism)
         rows = list(_mechanism_rows(tuned, mechanism, data, settings, control))
     of = {"experiment": settings.experiment, "dataset": data.name, "data_status": data.status}
-    return assigned(rows, **of, mechanism=mechanism, metric=task.metric)
+    return assign_columns(rows, **of, mechanism=mechanism, metric=task.metric)
 
 
 @functools.cache
@@ -299,7 +299,7 @@ class Calibration:
         return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
 
 
-def calibrated(
+def calibrate_all(
     mechanism: str, posed: Mapping[str, Query], settings: Settings, data: Dataset | None = None
 ) -> list[Calibration]:
     """Return a mechanism's configurations at all epsilons, for the first possible query.
@@ -335,7 +335,7 @@ def _mechanism_rows(
     tasks: Mapping[str, Task], mechanism: str, data: Dataset, settings: Settings, control: bool
 ) -> Iterator[Block]:
     task = next(iter(tasks.values()))
-    cases = calibrated(mechanism, queries(task, data, settings), settings, data)
+    cases = calibrate_all(mechanism, queries(task, data, settings), settings, data)
     if not cases:
         kinds = configurations(find_mechanism(mechanism), settings)[0].mechanism.queries
         answers = " and ".join(sorted(query_type.name for query_type in kinds))
@@ -470,7 +470,7 @@ def serves(task: Task, mechanism: str, posed: Mapping[str, Query], settings: Set
     """
     largest = replace(settings, epsilons=settings.epsilons[-1:])
     try:
-        cases = calibrated(mechanism, posed, largest)
+        cases = calibrate_all(mechanism, posed, largest)
     except Exception:
         # A mechanism of another author may raise anything, and ends none of the others.
         return True

@@ -56,6 +56,6 @@ def add_advisable(rows: pd.DataFrame, tested: Collection[str] = ()) -> pd.DataFr
     return rows.assign(advisable=np.select([*reasons.values()], [*reasons], default=YES))
 
 
-def of_all(rows: pd.DataFrame) -> str:
+def common_advice(rows: pd.DataFrame) -> str:
     """Return ``YES`` if all rows may be advised, or else the first reason."""
     return str(next((text for text in rows["advisable"] if text != YES), YES))

@@ -28,7 +28,7 @@ SOUND = (CERTIFIED, NOT_REFUTED)
 NOT_PRIVATE = "not private"
 
 
-def by_mechanism(audit: pd.DataFrame | None) -> pd.DataFrame:
+def summarise_audit(audit: pd.DataFrame | None) -> pd.DataFrame:
     """Return ``COLUMNS`` by mechanism, from the audit of one experiment or of several.
 
     ``epsilon_least`` is what neighbours attain, or what runs prove, where that is above the claimed
@@ -63,7 +63,7 @@ def add_audit_status(rows: pd.DataFrame, audit: pd.DataFrame | None) -> pd.DataF
 
     Where there is one of other mechanisms, a result at an epsilon that it lacks is declared.
     """
-    judged = by_mechanism(audit).reindex(rows["mechanism"])
+    judged = summarise_audit(audit).reindex(rows["mechanism"])
     status = judged["audit_status"].astype(object).fillna("").to_numpy()
     if audit is not None and not audit.empty:
         results = rows.reindex(columns=["epsilon", "mean"]).notna().all(axis=1)

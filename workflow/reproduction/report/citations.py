@@ -48,9 +48,9 @@ def write_citations(files: Files, out: str | os.PathLike) -> None:
     for name in files:
         folder, _, run = name.partition("/")
         if folder == "summary":
-            rows = inputs.read(name, files)
+            rows = inputs.read_input(name, files)
             for row in dict.fromkeys(rows["mechanism"][rows["n_trials"].gt(0)]):
-                references = of_mechanism(row, run)
+                references = cited_works(row, run)
                 keys |= dict.fromkeys(references or ())
                 if references is None:
                     notes[row] = {"title": row, "note": "no reference known"}
@@ -68,7 +68,7 @@ def write_citations(files: Files, out: str | os.PathLike) -> None:
     write_text(out, "\n".join(entries))
 
 
-def of_mechanism(name: str, run: str) -> list[str] | None:
+def cited_works(name: str, run: str) -> list[str] | None:
     """Return the keys of the works behind a row of an experiment; None where nobody entered any.
 
     Baselines come from none.

@@ -47,7 +47,7 @@ BETTER, WORSE, EVEN = "better", "worse", "even"
 SHARED, EQUAL = 2, 1e-9
 
 
-def table(
+def compare_rows(
     source: summary.Source,
     results: pd.DataFrame,
     fixed: Mapping[str, str] | None = None,
@@ -61,13 +61,13 @@ def table(
     median, and so does ``statistic``. ``same_distribution`` marks pairs of one noise distribution
     (:func:`_same_distributions`). Baselines have no epsilon, and are compared at every one.
     ``mean`` and ``mean_against`` are those on the trials of the best baseline
-    (:func:`reproduction.report.contrasts.shared_mean`), as rows are drawn. :func:`judged` explains
-    ``p_corrected`` and ``verdict``.
+    (:func:`reproduction.report.contrasts.shared_mean`), as rows are drawn. ``p_corrected`` and
+    ``verdict`` are those of :func:`add_verdicts`.
 
     Args:
         source: trial files of one experiment, at least those behind its summary, in the order of
             the configuration, which families depend on; or their rows.
-        results: the summary, as :func:`reproduction.report.summary.read` returns it.
+        results: the summary, as :func:`reproduction.report.summary.read_summary` returns it.
         fixed: the publicly fixed configuration of mechanisms by name, such as ``tau=0.75``.
         same_as: by scheme that is not run the one whose rows it has.
     """
@@ -93,7 +93,7 @@ def table(
         mean_against=means.loc[sides[1]].to_numpy(),
         same_distribution=[kind == PAIR and frozenset(pair) in same for kind, *pair in names],
     ).join(contrasts.test(first - second))
-    judgement = judged(compared, [*rows["mechanism"].unique()])
+    judgement = add_verdicts(compared, [*rows["mechanism"].unique()])
     return pd.concat([judgement, _prices(results, values)], ignore_index=True)[COLUMNS]
 
 
@@ -107,7 +107,7 @@ def report_trials(
     source: summary.Source, reading: str, same_as: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
     """Return ``trial`` and ``value`` of the trials of a reading that count, by ``ROW``."""
-    rows = summary.read_rows(source, same_as)
+    rows = summary.join_trials(source, same_as)
     rows = rows[rows["phase"].eq("report") & rows["reading"].eq(reading)]
     return rows[[*ROW, "trial", "value"]].astype(dict.fromkeys(ROW, str))
 
@@ -121,7 +121,7 @@ def _means(results: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
     return pd.Series(contrasts.shared_mean(values.to_numpy(), level).value, values.index)
 
 
-def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+def add_verdicts(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     """Add ``p_corrected`` and ``verdict`` to pairs of one experiment.
 
     ``verdict`` is ``BETTER`` or ``WORSE`` where the corrected p-value is below ``LEVEL``, else
@@ -131,7 +131,7 @@ def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
 
     Holm's correction is over families of tests:
 
-    - at each epsilon all pairs of the papers' mechanisms (:func:`catalogue.of_papers`);
+    - at each epsilon all pairs of the papers' mechanisms (:func:`catalogue.papers_mechanisms`);
     - at each epsilon all of these against the same baseline;
     - at each epsilon all tests of a further mechanism against the papers' ones, baselines, and the
       further mechanisms before it in ``order``;
@@ -141,7 +141,7 @@ def judged(compared: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     So a further mechanism that comes last moves no verdict on the others. The error is controlled
     within each family, not over all of them.
     """
-    usual = catalogue.of_papers() | {*catalogue.BASELINES}
+    usual = catalogue.papers_mechanisms() | {*catalogue.BASELINES}
     places = {name: i for i, name in enumerate(order) if name not in usual}
     later = compared[["mechanism", "against"]].apply(lambda names: names.map(places)).max(axis=1)
     pair = compared["comparison"].isin([PAIR, FIXED])
@@ -224,12 +224,12 @@ def write_comparisons(
     fixed: Mapping[str, str] | None = None,
     same_as: Mapping[str, str] | None = None,
 ) -> None:
-    """Write :func:`table` to the CSV ``out``, numbers to six digits.
+    """Write :func:`compare_rows` to the CSV ``out``, numbers to six digits.
 
     Raises:
         InputError: a file is damaged.
     """
-    compared = table(source, summary.read(summary_file), fixed, same_as)
+    compared = compare_rows(source, summary.read_summary(summary_file), fixed, same_as)
     text = compared.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
@@ -343,7 +343,7 @@ def _pairs(results: pd.DataFrame, fixed: Mapping[str, str]) -> pd.DataFrame:
             others = [*private.index[i + 1 :], *levels]
             pairs += [(PAIR, first, second, epsilon) for second in others]
     pairs += [(PAIR, *pair, "") for pair in itertools.combinations(levels, 2)]
-    private = results[~baselines & summary.in_first_direction(results)]
+    private = results[~baselines & summary.mark_first_direction(results)]
     public = private["configuration"].eq(private["mechanism"].map(fixed))
     beside = private[public & ~private.index.isin(results.index[visible])]
     pairs += [(FIXED, i, j, beside.at[i, "epsilon"]) for i in beside.index for j in levels]

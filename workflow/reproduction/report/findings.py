@@ -59,7 +59,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(COUNTS, "Int64"))
 
 
-def read(path: str | os.PathLike) -> pd.DataFrame:
+def read_ledger(path: str | os.PathLike) -> pd.DataFrame:
     """Return ``claims.csv``, as :func:`frame` has it.
 
     Raises:

@@ -19,7 +19,7 @@ COLUMNS = (
 RIVAL = "the best other mechanism or free baseline"
 
 
-def table(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+def compare_held_out(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     """Return each tuned mechanism against the best alternative, at each epsilon (``COLUMNS``).
 
     Alternatives are mechanisms and baselines that may be advised without results on other data
@@ -43,7 +43,7 @@ def table(compared: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_held_out(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
-    """Write :func:`table` of each experiment on each data set in trial files to CSV.
+    """Write :func:`compare_held_out` of each experiment on each data set in trial files to CSV.
 
     The order that families follow is that of the catalogue: what has no entry comes last.
     """
@@ -52,15 +52,15 @@ def write_held_out(trial_files: Iterable[str | os.PathLike], out: str | os.PathL
     parts = []
     for (experiment, dataset), run in rows.groupby(["experiment", "dataset"], sort=False):
         results = summary.summarise_trials(run)
-        compared = comparisons.table(run, results)
+        compared = comparisons.compare_rows(run, results)
         of = {"experiment": experiment, "dataset": dataset}
         simulated = run["data_status"].eq(summary.SIMULATED).any()
-        parts.append(table(compared, results).assign(**of, simulated=simulated))
+        parts.append(compare_held_out(compared, results).assign(**of, simulated=simulated))
     text = pd.concat(parts).to_csv(index=False, lineterminator="\n", float_format="%.6g")
     files.write_text(out, text)
 
 
-def tested(evidence: pd.DataFrame | None, experiment: str) -> set[str]:
+def tested_mechanisms(evidence: pd.DataFrame | None, experiment: str) -> set[str]:
     """Return the mechanisms with verdicts on other data in an experiment."""
     if evidence is None:
         return set()
@@ -68,12 +68,15 @@ def tested(evidence: pd.DataFrame | None, experiment: str) -> set[str]:
     return {*rows["mechanism"]}
 
 
-def sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
+def held_out_sentence(evidence: pd.DataFrame | None, experiment: str, mechanism: str) -> str:
     """Return a clause on a mechanism in an experiment; empty if the table has none.
 
     It names the data sets on which the mechanism is worse.
     """
-    if evidence is None or mechanism not in tested(evidence, experiment) & catalogue.tuned():
+    if (
+        evidence is None
+        or mechanism not in tested_mechanisms(evidence, experiment) & catalogue.tuned()
+    ):
         return ""
     rows = evidence[evidence["experiment"].eq(experiment) & evidence["mechanism"].eq(mechanism)]
     counts = rows["verdict"].value_counts()

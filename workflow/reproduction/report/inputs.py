@@ -34,7 +34,7 @@ DATA_AGAIN = "delete it and run `snakemake data`"
 _TEXT = dict.fromkeys(("published", "published_ci"), str)
 
 #: Functions that read the files of a folder.
-_READERS = {"rows": rows.read, "summary": summary.read, "claims": findings.read}
+_READERS = {"rows": rows.read_rows, "summary": summary.read_summary, "claims": findings.read_ledger}
 
 #: Paths of files by name.
 Files = Mapping[str, Path]
@@ -72,7 +72,9 @@ def file_errors(
     return as_input_error(f"{path} cannot be read ({{why}}); {remedy}")
 
 
-def by_name(paths: Iterable[str | os.PathLike], root: str | os.PathLike = "") -> dict[str, Path]:
+def files_by_name(
+    paths: Iterable[str | os.PathLike], root: str | os.PathLike = ""
+) -> dict[str, Path]:
     """Return files by name.
 
     Args:
@@ -122,7 +124,7 @@ def find_file(name: str, files: Files) -> Path:
     return files[name]
 
 
-def read(name: str, files: Files) -> Any:
+def read_input(name: str, files: Files) -> Any:
     """Return the content of a file by its name.
 
     It is a frame, a list for ``errata``, or a dictionary for ``settings`` and for the provenance of
@@ -187,10 +189,10 @@ class Run(Mapping[str, Any]):
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """The configuration of the run."""
-        return {**read("settings", self.files)}
+        return {**read_input("settings", self.files)}
 
     def __getitem__(self, name: str) -> Any:
-        content = read(name, self.files)
+        content = read_input(name, self.files)
         # Provenance has one status, a frame one per row.
         if isinstance(content, pd.DataFrame):
             self._statuses |= {*content.get("data_status", ())}

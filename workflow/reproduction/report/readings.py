@@ -22,7 +22,7 @@ COLUMNS = (
 )
 
 
-def table(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
+def summarise_readings(trial_files: Iterable[str | os.PathLike]) -> pd.DataFrame:
     """Return one row per mechanism and reading (``COLUMNS``), the default reading of each first.
 
     If several mechanisms may stand for a row of the paper, ``mechanism`` is that of the default
@@ -66,12 +66,12 @@ def _alternatives(rows: pd.DataFrame) -> Iterable[pd.DataFrame]:
                     yield alternatives.assign(mechanism=usual, reading=name)
 
 
-def trials_of(table_file: str | os.PathLike) -> Path:
+def trial_file(table_file: str | os.PathLike) -> Path:
     """Return the file of the trials behind a written table, beside it."""
     path = Path(table_file)
     return path.with_name(f"{path.stem}_trials.csv.gz")
 
 
 def write_readings(trial_files: Iterable[str | os.PathLike], out: str | os.PathLike) -> None:
-    """Write :func:`table` to the CSV ``out``."""
-    files.write_text(out, table(trial_files).to_csv(index=False, lineterminator="\n"))
+    """Write :func:`summarise_readings` to the CSV ``out``."""
+    files.write_text(out, summarise_readings(trial_files).to_csv(index=False, lineterminator="\n"))

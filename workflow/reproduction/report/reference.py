@@ -100,7 +100,7 @@ def verify(results: str | os.PathLike, reference: str | os.PathLike) -> str:
     expected = _following(folder, names)
     # Verdicts on MNIST are those of another run.
     aside = frozenset() if MNIST in names else _claims_on_mnist(folder)
-    settings = inputs.read("settings", {"settings": folder / inputs.SETTINGS})
+    settings = inputs.read_input("settings", {"settings": folder / inputs.SETTINGS})
     trained = {*settings["training"]}
     wrong = [
         f"{name} {fault}"
@@ -127,7 +127,7 @@ def _kept_run(
     def trials(folder: str | os.PathLike) -> dict[str, Any]:
         if not (path := Path(folder, inputs.SETTINGS)).is_file():
             return {}
-        settings = inputs.read("settings", {"settings": path})
+        settings = inputs.read_input("settings", {"settings": path})
         entries = job_settings.runs(settings)
         counts = {name: entry.get("trials") for name, entry in entries.items()}
         return {"seed": settings.get("seed"), **counts}
@@ -290,7 +290,7 @@ def _add_mnist(source: Path, target: Path) -> None:
         rows = pd.concat([old[~old["id"].isin(aside)], new[new["id"].isin(aside)]])
         rows = rows.sort_values("id", key=lambda ids: ids.map(order.index), kind="stable")
         write_text(target / name, rows.to_csv(index=False, lineterminator="\n"))
-    files = inputs.by_name([target / _CLAIMS[0], target / inputs.SETTINGS])
+    files = inputs.files_by_name([target / _CLAIMS[0], target / inputs.SETTINGS])
     tables.write_table("claims", files, target / _CLAIMS[1])
 
 
@@ -308,13 +308,13 @@ def _originals(results: str | os.PathLike) -> list[str]:
     if not (settings := Path(results, inputs.SETTINGS)).is_file():
         return []
     # Files of experiments that are no longer in the configuration are none of the run's.
-    config = inputs.read("settings", {"settings": settings})
+    config = inputs.read_input("settings", {"settings": settings})
     paths = {
         name: Path(results, "summary", f"{name}.csv") for name in sorted(job_settings.runs(config))
     }
     paths = {name: path for name, path in paths.items() if path.is_file()}
     for path in paths.values():
-        if summary.read(path)["data_status"].eq(summary.SIMULATED).any():
+        if summary.read_summary(path)["data_status"].eq(summary.SIMULATED).any():
             raise InputError(
                 f"{path} rests on simulated data; the reference is on the originals, so give the "
                 "run these (DATA_MIRROR) before it is verified or kept"

@@ -24,7 +24,7 @@ from reproduction.report import (
 )
 from reproduction.trials import CONTROL
 
-#: Columns beside those of a summary; :func:`table` explains them.
+#: Columns beside those of a summary; :func:`build_rows` explains them.
 JOINED = (
     *("shown", "baseline", "against_baseline", *audit_status.COLUMNS, "advisable", "also"),
     *("repeats", "shared_mean", "shared_ci95", "zeros_mean", "zeros_ci95"),
@@ -38,7 +38,7 @@ _TYPES = summary.TYPES | dict.fromkeys(("shown", "repeats"), bool)
 _TYPES |= dict.fromkeys(("epsilon", "epsilon_least", *JOINED[-9:]), float)
 
 
-def table(
+def build_rows(
     experiment: str,
     run: Mapping[str, Any],
     *,
@@ -86,7 +86,9 @@ def table(
     shown = pd.concat([summary.table_rows(part) for part in readings]).index
     rows = rows.assign(shown=rows.index.isin(shown), baseline=rows["reading"].map(baselines))
     rows = audit_status.add_audit_status(rows, run.get(f"audit/{experiment}"))
-    rows = advisable.add_advisable(rows, held_out_table.tested(run.get("held_out"), experiment))
+    rows = advisable.add_advisable(
+        rows, held_out_table.tested_mechanisms(run.get("held_out"), experiment)
+    )
     reading = comparisons.reading(results)
     verdicts = comparisons.verdicts(rows, compared, baselines[reading])
     rows = rows.assign(against_baseline=verdicts.where(rows["reading"].eq(reading), ""))
@@ -166,7 +168,7 @@ def _searched(rows: pd.DataFrame, noise: pd.DataFrame | None, epsilon: float) ->
     return rows
 
 
-def on_shared_trials(rows: pd.DataFrame) -> pd.DataFrame:
+def take_shared_means(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows whose ``mean`` and ``ci95`` are those on shared trials, as far as they have them.
 
     Means over different trials have no order: whoever draws or ranks rows takes these.
@@ -178,12 +180,12 @@ def on_shared_trials(rows: pd.DataFrame) -> pd.DataFrame:
 def write_rows(
     experiment: str, run: Mapping[str, Any], out: str | os.PathLike, **options: Any
 ) -> None:
-    """Write :func:`table` to the CSV ``out``; ``options`` are those of that function."""
-    text = table(experiment, run, **options).to_csv(index=False, lineterminator="\n")
+    """Write :func:`build_rows` to the CSV ``out``; ``options`` are those of that function."""
+    text = build_rows(experiment, run, **options).to_csv(index=False, lineterminator="\n")
     files.write_text(out, text)
 
 
-def read(path: str | os.PathLike) -> pd.DataFrame:
+def read_rows(path: str | os.PathLike) -> pd.DataFrame:
     """Return rows as :func:`write_rows` left them.
 
     Raises:

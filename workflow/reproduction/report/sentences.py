@@ -123,7 +123,7 @@ def _environment() -> jinja2.Environment:
 def missing_parts(of_run: Files) -> str:
     """Return why a run is not the one that the sentences are written for; empty if it is."""
     run = Run(of_run)
-    if not job_settings.on_papers(run.settings):
+    if not job_settings.covers_papers(run.settings):
         return "A run on other experiments than the papers'"
     statuses = [inputs.provenance(path)["status"] for path in inputs.data_sets(of_run)]
     if "simulated" in statuses:

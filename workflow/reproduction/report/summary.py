@@ -47,11 +47,11 @@ SIMULATED = "simulated"
 #: none.
 DIRECTIONS = ("a", "dp_svd", "")
 
-#: Trial files in any order, or their rows as :func:`read_rows` returns them.
+#: Trial files in any order, or their rows as :func:`join_trials` returns them.
 Source: TypeAlias = Iterable[str | os.PathLike] | pd.DataFrame
 
 
-def read_rows(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
+def join_trials(source: Source, same_as: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return the rows of trial files, and under each name of ``same_as`` those of its value.
 
     Rows that were read are returned as they are. Those of the phase ``control`` are left out.
@@ -97,7 +97,7 @@ def summarise_trials(source: Source, same_as: Mapping[str, str] | None = None) -
         InputError: there is no file, one is damaged, a trial occurs twice, or original and
             simulated data are mixed.
     """
-    rows = read_rows(source, same_as)
+    rows = join_trials(source, same_as)
     statuses = sorted(rows["data_status"].unique())
     if len(statuses) != 1:
         raise InputError(
@@ -157,7 +157,7 @@ def write_summary(
     files.write_text(out, text)
 
 
-def read(path: str | os.PathLike) -> pd.DataFrame:
+def read_summary(path: str | os.PathLike) -> pd.DataFrame:
     """Return a summary as :func:`write_summary` left it.
 
     Raises:
@@ -193,7 +193,7 @@ def read_trials(
     return rows
 
 
-def in_first_direction(table: pd.DataFrame) -> pd.Series:
+def mark_first_direction(table: pd.DataFrame) -> pd.Series:
     """Return a mask of the rows with the direction of their mechanism that tables show."""
     rank = table["direction"].map({name: i for i, name in enumerate(DIRECTIONS)})
     return rank.eq(rank.groupby(table["mechanism"]).transform("min"))
@@ -205,7 +205,7 @@ def table_rows(table: pd.DataFrame) -> pd.DataFrame:
     A budget at which no value of a grid has a guarantee has one row that says so.
     """
     refused = table["outcome"].eq(NO_GUARANTEE)
-    rows = table[in_first_direction(table) & (table["chosen"] | refused)]
+    rows = table[mark_first_direction(table) & (table["chosen"] | refused)]
     chosen_first = rows.sort_values("chosen", ascending=False, kind="stable")
     return chosen_first.drop_duplicates(["mechanism", "epsilon"]).sort_index(kind="stable")
 

@@ -14,7 +14,7 @@ _PART = re.compile(r"(<!-- workflow/texts/(\S+), .*?-->\n).*?(<!-- end -->)", re
 WIDTH = 118
 
 
-def filled(text: str, of_run: Files) -> str:
+def fill_sentences(text: str, of_run: Files) -> str:
     """Return a file's content with its sentences by the numbers of a run.
 
     Raises:
@@ -23,12 +23,12 @@ def filled(text: str, of_run: Files) -> str:
     sentences = Sentences(of_run)
 
     def part(match: re.Match[str]) -> str:
-        return f"{match[1]}{wrapped(sentences.text(match[2]))}{match[3]}"
+        return f"{match[1]}{wrap_markdown(sentences.text(match[2]))}{match[3]}"
 
     return _PART.sub(part, text)
 
 
-def wrapped(text: str) -> str:
+def wrap_markdown(text: str) -> str:
     """Return Markdown with its paragraphs and items filled; tables keep their lines."""
     parts = re.split(r"\n\n+|\n(?=- |\|)", text.strip())
     between = re.findall(r"\n\n+|\n(?=- |\|)", text.strip())

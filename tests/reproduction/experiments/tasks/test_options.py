@@ -7,7 +7,7 @@ import pytest
 from rowframes import run
 from sklearn.kernel_ridge import KernelRidge
 
-from reproduction.experiments.readings import adjusted, find_reading
+from reproduction.experiments.readings import adjust_mechanism, find_reading
 from reproduction.experiments.tasks.components import FirstComponent
 from reproduction.experiments.tasks.regression import (
     PENALTIES,
@@ -90,7 +90,7 @@ def test_the_chosen_ridge_is_the_best_one_on_splits_of_its_own(data):
 
 @pytest.mark.parametrize("reading", ["kernel=rbf", "released=clipped"])
 def test_what_means_nothing_on_a_sketch_is_skipped_with_the_reason(reading, data):
-    task = adjusted(REGRESSION, find_reading(reading).parameters)
+    task = adjust_mechanism(REGRESSION, find_reading(reading).parameters)
     table = run(task, "jl_exact", data, replace(SETTINGS, reading=reading))
     assert table["outcome"].tolist() == ["skipped"]
     assert table["note"].tolist() == ["it releases a sketch, the task needs a matrix"]

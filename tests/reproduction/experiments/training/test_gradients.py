@@ -116,7 +116,7 @@ def test_no_lot_is_cut_short(examples, rate):
 
 
 def test_shuffled_batches_take_every_record_once_an_epoch():
-    found = batches.shuffled(np.random.default_rng(8), 10, 3, 2)
+    found = batches.shuffle_batches(np.random.default_rng(8), 10, 3, 2)
     assert found.shape == (6, 3)
     assert [len(np.unique(epoch)) for epoch in (found[:3], found[3:])] == [9, 9]
     assert not same_integers(found[:3], found[3:])

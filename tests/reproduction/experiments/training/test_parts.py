@@ -47,7 +47,9 @@ def test_the_extractor_writes_what_training_reads(tmp_path):
 
 def trained(scheme, out, part, **options):
     place = "imdb.npz" if part is IMDB else "adult"
-    train.run(scheme, settings=job_settings.text(part), data=place, out=str(out), **options)
+    train.run(
+        scheme, settings=job_settings.dump_settings(part), data=place, out=str(out), **options
+    )
     return out
 
 

@@ -53,7 +53,7 @@ def run(tmp_path):
         path = tmp_path / "claims.yaml"
         path.write_text(yaml.safe_dump(entries))
         judge = Judge(inputs.files_of_folder(tmp_path), epsilon=table_epsilon)
-        table, comparisons = judge.judge(definitions.read(KNOWN, path))
+        table, comparisons = judge.judge(definitions.read_definitions(KNOWN, path))
         said = [findings.sentences(row) for row in table.to_dict("records")]
         return table.assign(said=said).set_index("id"), comparisons
 

@@ -194,7 +194,7 @@ def test_a_test_that_the_papers_own_table_fails_decides_nothing(run):
         metrics = ["rmse", "delta_rho", "rss"]
         test = {"metric": metrics, "compare": [sentence]}
         path.write_text(yaml.safe_dump([{**entry("x beats y"), "test": test}]))
-        (claim,) = definitions.read(KNOWN, path)
+        (claim,) = definitions.read_definitions(KNOWN, path)
         passes = printed.passes(claim, Trials(inputs.files_of_folder(run.folder), "1"))
         assert {True: "pass", False: "fail", None: ""}[passes] == expected, sentence
     rows = {"mvg_binary": noise(1.0, 0.1, 1), "laplace": noise(1.5, 0.1, 2)}
@@ -536,7 +536,7 @@ def test_a_claim_is_judged_by_the_trials_that_its_rows_share(run):
     found = verdict(run, "laplace beats ppca", rows=parts)
     assert (found["verdict"], found["evidence"]) == ("reproduced", "1,000 paired trials")
     # They are those behind the means of tables.
-    table = summary.read(run.folder / "summary/regression.csv").set_index("mechanism")
+    table = summary.read_summary(run.folder / "summary/regression.csv").set_index("mechanism")
     assert found["effect"] == pytest.approx(table["mean"]["ppca"] - table["mean"]["laplace"])
     # Those of one epsilon alone are no part of a mean over several.
     wide = {

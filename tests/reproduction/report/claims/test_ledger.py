@@ -41,7 +41,7 @@ def test_a_claim_that_names_something_unknown_is_one_sentence(tmp_path, bad, sen
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump([bad]))
     with pytest.raises(InputError) as raised:
-        definitions.read(KNOWN, path)
+        definitions.read_definitions(KNOWN, path)
     assert sentence in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -50,14 +50,14 @@ def test_no_claim_is_there_twice(tmp_path):
     path = tmp_path / "claims.yaml"
     path.write_text(yaml.safe_dump([entry("laplace beats ppca")] * 2))
     with pytest.raises(InputError, match="claim M0 is there twice"):
-        definitions.read(KNOWN, path)
+        definitions.read_definitions(KNOWN, path)
 
 
 def test_rows_of_claims_on_all_epsilons_have_more_trials_at_each():
     settings = yaml.safe_load((definitions.FILE.parents[1] / "config.yaml").read_text())
     tests = [
         (comparisons, epsilons)
-        for claim in definitions.read(KNOWN)
+        for claim in definitions.read_definitions(KNOWN)
         for comparisons, epsilons in (
             (claim.comparisons, claim.test.epsilons),
             (claim.otherwise, getattr(claim.test.otherwise, "epsilons", None)),
@@ -88,7 +88,7 @@ def test_rows_of_claims_on_all_epsilons_have_more_trials_at_each():
 
 def equal_distributions(experiment):
     """Return the sets of mechanisms that the kept rows of an experiment show as one."""
-    kept = experiment_rows.read(
+    kept = experiment_rows.read_rows(
         definitions.FILE.parents[1] / f"results/reference/rows/{experiment}.csv"
     )
     both = kept[kept["also"].ne("")]
@@ -109,7 +109,7 @@ def test_claims_may_name_what_some_run_has_and_nothing_else():
 
 
 def test_every_claim_of_the_papers_is_in_the_ledger():
-    ids = [claim.id for claim in definitions.read(KNOWN)]
+    ids = [claim.id for claim in definitions.read_definitions(KNOWN)]
     assert {*ids} == {*(f"M{i}" for i in range(1, 36)), *(f"I{i}" for i in range(1, 20))}
 
 
@@ -125,7 +125,7 @@ def test_every_claim_of_the_papers_is_in_the_ledger():
 def test_the_best_row_of_a_table_is_held_against_all_others_that_it_prints(
     name, subject, experiment
 ):
-    (claim,) = [one for one in definitions.read(KNOWN) if one.id == name]
+    (claim,) = [one for one in definitions.read_definitions(KNOWN) if one.id == name]
     results = catalogue.experiment(experiment).results
     printed = pd.read_csv(inputs.PUBLISHED / f"{results}.csv", dtype=str, keep_default_na=False)
     private = {*printed["mechanism"]} - {*catalogue.BASELINES}
@@ -203,18 +203,20 @@ def test_a_run_is_judged_the_same_each_time(run):
     kept = []
     paths = [run.folder / "claims.csv", run.folder / "tables/claims_comparisons.csv"]
     for _ in range(2):
-        judge.write_verdicts(definitions.read(KNOWN), inputs.files_of_folder(run.folder), *paths)
+        judge.write_verdicts(
+            definitions.read_definitions(KNOWN), inputs.files_of_folder(run.folder), *paths
+        )
         kept.append([path.read_bytes() for path in paths])
     assert kept[0] == kept[1]
-    table = findings.read(run.folder / "claims.csv").set_index("id")
-    assert [*table.index] == [claim.id for claim in definitions.read(KNOWN)]
+    table = findings.read_ledger(run.folder / "claims.csv").set_index("id")
+    assert [*table.index] == [claim.id for claim in definitions.read_definitions(KNOWN)]
     assert table.loc["M12", ["verdict", "experiments"]].tolist() == ["reproduced", "regression"]
     assert table.loc["M15", "verdict"] == "undecided"
     assert findings.reasons(table.loc["I8"]) == ["not run: experiment imdb was not run"]
 
 
 def test_a_claim_counts_with_another_one_only_if_it_states_nothing_beyond_it():
-    claims = {claim.id: claim for claim in definitions.read(KNOWN)}
+    claims = {claim.id: claim for claim in definitions.read_definitions(KNOWN)}
     # Several claims together, the same rows the other way round, and the same theorem.
     same = {name: claim.same_as for name, claim in claims.items() if claim.same_as}
     assert same == {"M31": "M15", "I4": "I3", "I14": "I8", "I17": "I3"}

@@ -86,7 +86,7 @@ def test_overlapping_texts_are_found():
 
 
 def test_a_figure_of_nothing_says_so_inside_the_frame(root, tmp_path):
-    summary = inputs.read("summary/regression", inputs.files_of_folder(root))
+    summary = inputs.read_input("summary/regression", inputs.files_of_folder(root))
     (tmp_path / "summary").mkdir()
     for folder in ("comparisons", "audit"):
         shutil.copytree(root / folder, tmp_path / folder)
@@ -120,7 +120,7 @@ def test_a_figure_of_refusals_says_so_and_draws(name, root, tmp_path):
     shutil.copy(root / "settings.yaml", tmp_path)
     (tmp_path / "summary").mkdir()
     for experiment in distinctrun.KINDS:
-        table = inputs.read(f"summary/{experiment}", inputs.files_of_folder(root))
+        table = inputs.read_input(f"summary/{experiment}", inputs.files_of_folder(root))
         private = ~table["mechanism"].isin(catalogue.BASELINES)
         table.loc[private, ["mean", "sd", "ci95", "epsilon_delivered", "noise_std"]] = np.nan
         table.loc[private, ["outcome", "note", "n_trials"]] = ["no guarantee", "none", 0]

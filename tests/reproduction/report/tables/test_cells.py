@@ -37,7 +37,7 @@ UNITS = {"table3": "RMSE", "table4": "Delta rho", "table5": "RSS", "section10_2"
 
 def read(root, name):
     """Return a table's CSV, and its rows as a person reads them: a dictionary each, with title."""
-    frame = inputs.read(f"tables/{name}", inputs.files_of_folder(root))
+    frame = inputs.read_input(f"tables/{name}", inputs.files_of_folder(root))
     text = [c for c in ("configuration", "direction", "published", "outcome", "note") if c in frame]
     frame[text] = frame[text].astype(object).fillna("")
     frame["epsilon"] = [epsilon_text(epsilon) for epsilon in frame["epsilon"]]
@@ -277,7 +277,7 @@ def compared(cells, experiment, epsilon):
 
 
 def test_advice_names_the_best_and_holds_it_against_all_others(root, cells):
-    frame = inputs.read("tables/advice", inputs.files_of_folder(root))
+    frame = inputs.read_input("tables/advice", inputs.files_of_folder(root))
     frame["epsilon"] = [epsilon_text(epsilon) for epsilon in frame["epsilon"]]
     moved = 0
     chosen = {

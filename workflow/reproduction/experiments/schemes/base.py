@@ -112,7 +112,7 @@ class Plan(abc.ABC):
         return 1.0
 
 
-def as_planned(plan: Any, epsilon: float, delta: float) -> Any:
+def keep_plan(plan: Any, epsilon: float, delta: float) -> Any:
     """Return the plan unchanged."""
     return plan
 
@@ -126,7 +126,7 @@ class Scheme:
     """
 
     deviations: Callable[[Any, float, float], Deviations] = field(repr=False)
-    arrange: Callable[[Any, float, float], Any] = field(default=as_planned, repr=False)
+    arrange: Callable[[Any, float, float], Any] = field(default=keep_plan, repr=False)
 
     def calibrate(self, plan: Plan, *, epsilon: float, delta: float) -> SchemeNoise:
         """Return the noise for a plan and a claimed budget, with its tight epsilon.

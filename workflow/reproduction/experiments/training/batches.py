@@ -27,7 +27,7 @@ def poisson(
     return lots, sizes.astype(np.int32)
 
 
-def in_turn(
+def partition_lots(
     stream: np.random.Generator, records: int, lots: int, epochs: int
 ) -> tuple[NDArray, NDArray]:
     """Return lots in a fixed order: a random partition of all records, repeated in every epoch.
@@ -48,7 +48,7 @@ def _blank(sizes: NDArray) -> NDArray:
     return np.zeros((len(sizes), max(1, -(-sizes.max() // BLOCK)) * BLOCK), np.int32)
 
 
-def shuffled(stream: np.random.Generator, records: int, batch: int, epochs: int) -> NDArray:
+def shuffle_batches(stream: np.random.Generator, records: int, batch: int, epochs: int) -> NDArray:
     """Return batches of indices, shape (steps, batch), from a new random order in every epoch.
 
     The last records of an epoch, fewer than a batch, are omitted.

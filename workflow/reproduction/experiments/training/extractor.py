@@ -140,7 +140,7 @@ def run(
     inputs, test = (jnp.asarray(arrays[f"{part}_{network.stored}"]) for part in ("train", "test"))
     labels = jnp.asarray(arrays["train_labels"], jnp.int32)
     initial = network.initial(stream, inputs, test)
-    steps = batches.shuffled(stream, len(inputs), min(BATCH, len(inputs)), epochs)
+    steps = batches.shuffle_batches(stream, len(inputs), min(BATCH, len(inputs)), epochs)
     params = train(network, initial, inputs, labels, jnp.asarray(steps), base.key(stream))
     features = {"train": extract(network, params, inputs), "test": extract(network, params, test)}
     metadata = {"name": data.name, "status": data.status, "seed": seed, "epochs": epochs}

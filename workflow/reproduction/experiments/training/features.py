@@ -130,7 +130,7 @@ class PrivateFeatures(Training):
         class_count = int(labels.max()) + 1
 
         def trial(stream: np.random.Generator) -> Score:
-            lots = batches.shuffled(stream, records, self.lot, self.epochs)
+            lots = batches.shuffle_batches(stream, records, self.lot, self.epochs)
 
             def score(noise: SchemeNoise | None, stream: np.random.Generator) -> dict[str, float]:
                 # One shape for all schemes, to compile once.

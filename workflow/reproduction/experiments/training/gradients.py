@@ -141,7 +141,7 @@ class PrivateGradients(Training):
                 # All schemes with the same arrangement get the same examples.
                 lot_stream = copy.deepcopy(stream)
                 if arrangement.fixed_order:
-                    lots = batches.in_turn(lot_stream, plan.records, plan.lots, plan.epochs)
+                    lots = batches.partition_lots(lot_stream, plan.records, plan.lots, plan.epochs)
                 else:
                     lots = batches.poisson(lot_stream, plan.records, plan.rate, plan.steps)
                 clip = float(plan.clip if noises[0] else np.inf)

@@ -80,7 +80,7 @@ def build(files: Files, out: str | os.PathLike) -> str:
     except ImportError:
         raise InputError("the article needs the package typst; pip install typst") from None
     run = Run(files)
-    if not job_settings.on_papers(run.settings):
+    if not job_settings.covers_papers(run.settings):
         names = ", ".join(run.experiments)
         raise InputError(f"the article is on the papers' experiments, and the run on {names} alone")
     folder_of_run = os.path.relpath(files["settings"].parent, Path(out).parent)
@@ -139,7 +139,7 @@ def _content(files: Files, folder: str = ".") -> dict[str, Any]:
     """Return what the source reads as ``run.json``; ``folder`` is the run's, for links."""
     sources = [inputs.provenance(path) for path in inputs.data_sets(files)]
     simulated = any(source["status"] == "simulated" for source in sources)
-    claims = inputs.read("claims", files)
+    claims = inputs.read_input("claims", files)
     words = claims.assign(verdict=[findings.text(row) for row in claims.to_dict("records")])
     return {
         "folder": Path(folder).as_posix(),
@@ -263,14 +263,14 @@ def _gradients(files: Files) -> dict[str, Any]:
         parts = (group.lines for group in sheet.groups if group.title != OF_CODE)
         (_, rows), *_ = _print(sheet, header, itertools.chain(*parts), brief=header)["groups"]
         title = catalogue.experiment(training).name
-        trials = inputs.read(name, files)["n_trials"].max()
+        trials = inputs.read_input(name, files)["n_trials"].max()
         groups.append([f"{title}, {trials:.0f} trials", rows])
     return {"header": header, "groups": groups}
 
 
 def _advice(files: Files) -> dict[str, Any]:
-    rows = pd.DataFrame(inputs.read("tables/advice", files))
-    settings = inputs.read("settings", files)
+    rows = pd.DataFrame(inputs.read_input("tables/advice", files))
+    settings = inputs.read_input("settings", files)
     claimed_epsilon = float(settings["table_epsilon"])
     rows = rows[rows["epsilon"].eq(claimed_epsilon)].groupby("experiment", sort=False).last()
     lines = []

@@ -21,7 +21,8 @@ class ReadingValues(NamedTuple):
     """An experiment under all variations of its reading.
 
     Attributes:
-        table: one row per mechanism and reading (`reproduction.report.readings.table`).
+        table: one row per mechanism and reading, see
+            :func:`reproduction.report.readings.summarise_readings`.
         values: values of the trials of each row, shape (rows, trials); the trials of a column have
             the same split.
     """
@@ -43,7 +44,7 @@ class Count(NamedTuple):
     trials: int | None = None
 
 
-def read(experiment: str, files: Files) -> ReadingValues | None:
+def read_reading_values(experiment: str, files: Files) -> ReadingValues | None:
     """Return an experiment under all variations of its reading, or None if it was not run."""
     if f"readings/{experiment}" not in files:
         return None

@@ -50,7 +50,9 @@ class Control:
     unit_met_by: tuple[Row, ...] = ()
 
 
-def judge(pairs: Iterable[tuple[Case, Case | None]], trials: Trials) -> dict[str, Control]:
+def compute_controls(
+    pairs: Iterable[tuple[Case, Case | None]], trials: Trials
+) -> dict[str, Control]:
     """Return the controls of claims by their id, corrected over all tests of all of them.
 
     Args:

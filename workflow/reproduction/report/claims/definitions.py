@@ -277,7 +277,7 @@ class Vocabulary:
             checks.choice(mechanisms, **{f"{who}: row": row.mechanism})
 
 
-def read(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
+def read_definitions(vocabulary: Vocabulary, path: str | os.PathLike = FILE) -> list[Claim]:
     """Return the claims of a file, in its order.
 
     Raises:

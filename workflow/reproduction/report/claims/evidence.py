@@ -145,7 +145,7 @@ def _at(comparison: Comparison, epsilon: str) -> Part:
     return Part(replace(comparison, epsilon=epsilon), (epsilon,))
 
 
-def in_suspected_unit(claim: Claim, parts: Sequence[Part]) -> list[Part]:
+def convert_unit(claim: Claim, parts: Sequence[Part]) -> list[Part]:
     """Return comparisons with amounts in the suspected unit; empty without amounts or unit."""
     factors = {catalogue.experiment(name).conjecture for name in claim.experiments}
     if not any(part.comparison.absolute for part in parts) or len(factors) > 1:

@@ -101,7 +101,7 @@ def write_verdicts(
         out: the verdicts.
         comparisons: the comparisons.
     """
-    judge = Judge(files, epsilon=inputs.read("settings", files)["table_epsilon"])
+    judge = Judge(files, epsilon=inputs.read_input("settings", files)["table_epsilon"])
     for file, table in zip((out, comparisons), judge.judge(claims), strict=True):
         write_text(file, table.to_csv(index=False, lineterminator="\n"))
 
@@ -140,7 +140,7 @@ class Judge:
             for name, each in tests.items()
         }
         tested = [(each.case, each.unit) for name, each in tests.items() if not arguments[name]]
-        by_claim = controls.judge(tested, self._trials)
+        by_claim = controls.compute_controls(tested, self._trials)
         for name, each in tests.items():
             decision = self._decide(each, arguments[name])
             by_id[name] = self._numbers(each) | vars(decision)
@@ -173,7 +173,7 @@ class Judge:
         cases = weigh(comparisons, claim.test.epsilons)
         mean = weigh(comparisons, "all")[0] if len(cases) > 1 else None
         unit = None
-        if suspected := evidence.in_suspected_unit(claim, cases[0].parts):
+        if suspected := evidence.convert_unit(claim, cases[0].parts):
             unit = evidence.weigh(claim, suspected, self._trials)
         tests = Tests(cases, mean, unit, epsilon=self._trials.epsilon)
         if not (other := claim.test.otherwise) or not claim.otherwise:
@@ -271,7 +271,7 @@ class Judge:
         """Return the number of readings in which a claim holds."""
         if len(claim.experiments) > 1 or claim.test.epsilons != "table":
             return across.Count()
-        by_reading = across.read(claim.experiments[0], self._files)
+        by_reading = across.read_reading_values(claim.experiments[0], self._files)
         if by_reading is None:
             return across.Count()
         return across.count(

@@ -40,7 +40,7 @@ def verdict(
     Raises:
         InputError: a file is missing or damaged.
     """
-    settings = inputs.read("settings", files)
+    settings = inputs.read_input("settings", files)
     with tempfile.TemporaryDirectory() as folder:
         files = {**files, **_summaries(files, summaries, Path(folder))}
         table, _ = Judge(files, epsilon=settings["table_epsilon"]).judge([claim])
@@ -87,7 +87,7 @@ def _rows(claim: Claim, files: Files, epsilon: str, kept: Files) -> list[str]:
     for run in claim.experiments:
         about, table = (
             catalogue.experiment(run),
-            summary.default_rows(inputs.read(f"summary/{run}", files)),
+            summary.default_rows(inputs.read_input(f"summary/{run}", files)),
         )
         printed = Run(files).published(about.results).set_index("mechanism")
         rows = definitions.rows(claim.comparisons)
@@ -116,7 +116,7 @@ def _noise(run: str, kept: Files) -> dict[str, float]:
     """Return by mechanism the multiple of its noise that the printed error would need, if known."""
     if (name := f"implied_noise/{run}") not in kept:
         return {}
-    table = inputs.read(name, kept).dropna(subset="noise_factor")
+    table = inputs.read_input(name, kept).dropna(subset="noise_factor")
     return dict(zip(table["mechanism"], table["noise_factor"], strict=True))
 
 
@@ -124,7 +124,7 @@ def _kept_verdict(claim: Claim, kept: Files) -> str:
     """Return the kept verdict on a claim, with its corrected p-value; empty without one."""
     if "claims" not in kept:
         return ""
-    table = inputs.read("claims", kept)
+    table = inputs.read_input("claims", kept)
     for row in table[table["id"].eq(claim.id)].to_dict("records"):
         p = row["p_corrected"]
         return findings.text(row) + ("" if pd.isna(p) else f", p = {p:.2g}")

@@ -129,7 +129,7 @@ class Trials:
         if table.empty:
             raise NotRun(f"{row.mechanism} was not run in {row.experiment}")
         if row.direction is None:
-            selected = summary.in_first_direction(table)
+            selected = summary.mark_first_direction(table)
         else:
             selected = table["direction"].eq(row.direction)
         if not selected.any():

@@ -44,7 +44,7 @@ def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
     They are those of the papers and those without an entry in the catalogue, and the best one at an
     epsilon, by its mean, that may be advised.
     """
-    papers = catalogue.compared_by("MVG")
+    papers = catalogue.compared_mechanisms("MVG")
     distinct = rows[rows["role"].eq("mechanism")].drop_duplicates("mechanism")
     first = [
         row["mechanism"]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, markup, summary
-from reproduction.report.rows import on_shared_trials
+from reproduction.report.rows import take_shared_means
 from reproduction.trials import SKIPPED
 
 #: Columns of text, which are empty where a row has none.
@@ -29,9 +29,9 @@ def rows_to_draw(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
     ``role`` is ``level`` for baselines, else ``mechanism``. Pairs of task and mechanism that
     make no sense are left out. ``rows`` are those of :mod:`reproduction.report.rows`, and their
-    means are on shared trials (:func:`reproduction.report.rows.on_shared_trials`).
+    means are on shared trials (:func:`reproduction.report.rows.take_shared_means`).
     """
-    rows = on_shared_trials(rows[rows["reading"].eq(summary.DEFAULT)])
+    rows = take_shared_means(rows[rows["reading"].eq(summary.DEFAULT)])
     rows = rows[rows["outcome"].ne(SKIPPED)]
     baseline = rows["mechanism"].isin(catalogue.BASELINES)
     rows = rows.assign(role=baseline.map({True: "level", False: "mechanism"}))

@@ -89,7 +89,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         if part["noise_inflation"].max() > 1.001:
             axes.hlines(number, enough.min(), low, color=as_.colour, linewidth=0.8)
             axes.plot(enough.min(), number, markerfacecolor="white", **dot)
-            style.beside(axes, f"× {audit.inflation(part)}", (high, number))
+            style.write_beside(axes, f"× {audit.inflation(part)}", (high, number))
         axes.plot(low, number, **dot)
     style.name_rows(axes, [frames.mechanism_label(part) for part in parts])
 

@@ -115,7 +115,7 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
         # The number is written beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, claimed) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
-        style.beside(axes, text, (max(at, LEAST), number), side)
+        style.write_beside(axes, text, (max(at, LEAST), number), side)
     axes.axvline(claimed, color=style.INK, linewidth=1.2)
     low, high = LEAST / 6, max(10 * claimed, 4 * frame["epsilon_delivered"].max())
     axes.axvspan(claimed, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)

@@ -69,7 +69,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
         else:
             axes.hlines(number, low, high, linewidth=1.6, color=as_.colour)
             axes.plot(row.price, number, marker=as_.marker, **look)
-        style.beside(axes, price.format_price(row.price, row._asdict()), (high, number))
+        style.write_beside(axes, price.format_price(row.price, row._asdict()), (high, number))
     style.name_rows(axes, names)
     # With so many panels the lowest axis is too far away to read.
     axes.tick_params(labelbottom=True)

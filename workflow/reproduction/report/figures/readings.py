@@ -39,7 +39,7 @@ def panel(experiment: str, run: Run) -> pd.DataFrame:
     """
     rows = run[f"readings/{experiment}"]
     rows = rows[rows["mean"].notna()]
-    judged = audit_status.by_mechanism(run.get(f"audit/{experiment}"))
+    judged = audit_status.summarise_audit(run.get(f"audit/{experiment}"))
     wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
     table = run.published(catalogue.experiment(experiment).results)

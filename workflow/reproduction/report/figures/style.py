@@ -215,7 +215,7 @@ def name_rows(axes: Axes, names: Sequence[str]) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
+def write_beside(axes: Axes, text: str, at: tuple[float, float], points: float = 7) -> None:
     """Write a small text ``points`` to the right of a position, or to its left if negative.
 
     No line strikes it.

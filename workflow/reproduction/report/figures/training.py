@@ -48,7 +48,7 @@ def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
     They are those of the papers, those that IMGM's paper compares, those without an entry in the
     catalogue, and by experiment the most accurate one that keeps its promise.
     """
-    papers = catalogue.compared_by("IMGM")
+    papers = catalogue.compared_mechanisms("IMGM")
     names = rows["mechanism"]
     first = rows["role"].ne("mechanism") | names.isin(papers) | ~names.isin([*catalogue.legends()])
     results = rows[rows["role"].eq("mechanism") & rows["mean"].notna()]

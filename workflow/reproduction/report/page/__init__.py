@@ -81,7 +81,7 @@ def build(
         InputError: a file is damaged.
     """
     outputs, sentences = PageRun(files, folder, options), Sentences(files)
-    only = [] if job_settings.on_papers(outputs.settings) else outputs.experiments
+    only = [] if job_settings.covers_papers(outputs.settings) else outputs.experiments
     chapters = sections.arrange_sections(_sections(outputs, only), sections.present(files))
     data, provenance = appendix.provenance(files)
     words = {
@@ -155,7 +155,7 @@ def _sections(outputs: PageRun, only: list[str]) -> list[sections.Section]:
 
 def _advised(outputs: PageRun) -> list[dict[str, str]]:
     """Return the best mechanism of each topic; empty where none beats the baseline."""
-    rows = advice.by_topic(outputs.advice())
+    rows = advice.first_by_topic(outputs.advice())
     best = [row["best"] if str(row["beats_baseline"]) == "True" else "" for row in rows]
     return [
         {"topic": advice.topic(row), "best": catalogue.shorten_remark(name)}
@@ -250,7 +250,11 @@ def _environment() -> jinja2.Environment:
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.filters |= {"cell": markup.format_value, "short": markup.short}
     environment.globals |= {"interval": markup.interval, "label": catalogue.label}
-    environment.globals |= {"bar": delivered.bar, "at": delivered.at, "ticks": delivered.TICKS}
+    environment.globals |= {
+        "bar": delivered.bar,
+        "at": delivered.axis_position,
+        "ticks": delivered.TICKS,
+    }
     return environment
 
 
@@ -347,7 +351,7 @@ def _card(card: cards.Card, outputs: PageRun, present: set[str]) -> dict[str, An
 def _choices(outputs: PageRun) -> list[dict[str, Any]]:
     """Return the item with a card a task: what to use, what one types for it, what it gives."""
     offered, cards_ = catalogue.section("offered"), []
-    for row in advice.by_topic(outputs.advice()):
+    for row in advice.first_by_topic(outputs.advice()):
         about = catalogue.experiment(row["experiment"])
         words = {
             "topic": advice.topic(row),

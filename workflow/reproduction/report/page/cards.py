@@ -10,7 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.report import audit_status, comparisons, summary
 from reproduction.report.page.run import PageRun, trials
-from reproduction.report.rows import on_shared_trials
+from reproduction.report.rows import take_shared_means
 
 #: A standard private training, which a card shows where the advice names none.
 STANDARD = "pld_gaussian"
@@ -99,13 +99,13 @@ def cards(run: PageRun) -> list[Card]:
     advice, deck = run.advice(), []
     for name, rows in run.results.items():
         about = catalogue.experiment(name)
-        means = _means(on_shared_trials(rows), run)
+        means = _means(take_shared_means(rows), run)
         zeros = _means(rows, run, "zeros_mean")
         baseline = rows["baseline"].max()
         conditions = {
             mechanism: words
             for paper in catalogue.section("papers")
-            for mechanism, words in catalogue.rows_of(paper, about.perturbation).items()
+            for mechanism, words in catalogue.paper_rows(paper, about.perturbation).items()
         }
         mechanisms = [mechanism for mechanism in conditions if mechanism in means]
         if not {baseline, "nonprivate"} <= means.keys() or not mechanisms:

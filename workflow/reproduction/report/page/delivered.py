@@ -27,7 +27,7 @@ class Bar:
     near_width: float
 
 
-def at(share: float) -> float:
+def axis_position(share: float) -> float:
     """Return where a share of the claimed epsilon stands, in percent; beyond the ends at them."""
     distance = math.log(min(max(share, LOW), HIGH) / LOW)
     return round(100 * distance / math.log(HIGH / LOW), 2)
@@ -42,8 +42,8 @@ def bar(claimed: str, high: str, low: str = "") -> Bar | None:
         return None
     promise = float(claimed)
     shares = [float(text or 0) / promise for text in (low, high)]
-    far, near = sorted(shares, key=lambda share: -abs(at(share) - at(1)))
-    ends = [sorted((at(share), at(1))) for share in (far, near)]
+    far, near = sorted(shares, key=lambda share: -abs(axis_position(share) - axis_position(1)))
+    ends = [sorted((axis_position(share), axis_position(1))) for share in (far, near)]
     kind = "broken" if shares[1] > 1 else "wasted" if shares[1] < 1 else "kept"
     text = f"{low} to {high}" if low else f"at most {high}" if kind == "wasted" else high
     widths = [round(right - left, 2) for left, right in ends]

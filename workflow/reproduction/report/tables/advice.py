@@ -18,7 +18,7 @@ from reproduction import catalogue
 from reproduction.report import advisable, audit_status, comparisons, held_out_table, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import epsilon_text, format_value
-from reproduction.report.rows import on_shared_trials
+from reproduction.report.rows import take_shared_means
 from reproduction.report.statistics import ENOUGH, ROUNDING
 from reproduction.report.tables.audit import RELEASED
 from reproduction.report.tables.base import Column, Table, empty, lines
@@ -67,7 +67,7 @@ def build(run: Run) -> Table:
     releases these), or anything. For private training it is what the training protects.
 
     ``outcome`` is ``clear``, ``tied``, ``none`` (the baseline is not beaten) or ``few`` (trials);
-    Means are on shared trials (:func:`reproduction.report.rows.on_shared_trials`).
+    Means are on shared trials (:func:`reproduction.report.rows.take_shared_means`).
     ``difference`` is the runner-up's mean minus the best mean,
     with its 95 % interval and corrected ``p``. ``tied_with`` names the mechanisms that the best one
     does not beat; ``clear`` says that there are none. ``beats_baseline`` says whether the best
@@ -104,9 +104,11 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
     if about.part_of:
         return
     evidence = run.get("held_out")
-    table = on_shared_trials(every[every["shown"] & every["reading"].eq(summary.DEFAULT)])
+    table = take_shared_means(every[every["shown"] & every["reading"].eq(summary.DEFAULT)])
     released_by = _released_by(about, table, run)
-    notes = {name: held_out_table.sentence(evidence, experiment, name) for name in released_by}
+    notes = {
+        name: held_out_table.held_out_sentence(evidence, experiment, name) for name in released_by
+    }
     candidates = _candidates(table)
     pairs = comparisons.both_orders(run[f"comparisons/{experiment}"])
     ends = _ends(table) | {
@@ -280,7 +282,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return "clear" if row["clear"] else "tied"
 
 
-def by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def first_by_topic(rows: Mapping[str, Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the first row of each topic, of one row an experiment."""
     first: dict[str, Mapping[str, Any]] = {}
     for name, row in rows.items():

@@ -116,7 +116,7 @@ def _exact(rows: pd.DataFrame) -> str | Cell:
     """
     attained, bound = rows["epsilon_attained"], rows["epsilon_bound"]
     if rows["subject"].eq(RELEASE).all():
-        (row,) = audit_status.by_mechanism(rows).to_dict("records")
+        (row,) = audit_status.summarise_audit(rows).to_dict("records")
         in_doubt = row["audit_status"] == status.DECLARED and attained.isna().all()
         if in_doubt or audit_status.text(row):
             return audit_status.mark(span(bound), row)

@@ -9,7 +9,7 @@ from reproduction.report.inputs import Run
 from reproduction.report.markup import short
 from reproduction.report.sheet import Cell
 from reproduction.report.tables.base import Column, Table, lines
-from reproduction.report.tables.training import PRIVATE, by_epsilon
+from reproduction.report.tables.training import PRIVATE, epsilon_column
 
 TITLES = {
     "gradients": "Type I: gradients, sampled and released T times",
@@ -51,7 +51,7 @@ def build(run: Run) -> Table:
             *(Column(header, name) for header, name in words.items()),
             *(Column(header, name, name) for header, name in numbers_of.items()),
             *(
-                by_epsilon(
+                epsilon_column(
                     epsilon,
                     lambda row: Cell(short(row["epsilon_delivered"], 4)),
                     "epsilon_delivered",

@@ -140,7 +140,7 @@ def compare(
     epsilon, reading = settings["table_epsilon"], settings["reading"]
     status = results["data_status"].iloc[0]
     results = results[results["reading"].eq(reading)]
-    results = results[summary.in_first_direction(results)]
+    results = results[summary.mark_first_direction(results)]
     first = results.iloc[0]
     shared = TableSetting(about, first["metric"], epsilon, level, first["baseline"])
     rows = [_paper_row(cell, results, epsilon, level) for cell in published.to_dict("records")]

@@ -97,7 +97,7 @@ def _rows(experiment: str, run: Run) -> Iterator[dict[str, Any]]:
             "smallest": part["promised"].min(),
             "largest": part["promised"].max(),
             "n_trials": part["n_trials"].max(),
-            "advisable": advisable.of_all(part),
+            "advisable": advisable.common_advice(part),
             "baseline": baseline,
             "baseline_mean": levels[baseline],
             "nonprivate_mean": levels["nonprivate"],

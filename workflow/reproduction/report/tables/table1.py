@@ -17,7 +17,8 @@ CAPTION = (
 
 def build(run: Run) -> Table:
     """Return the experiments below each other, without their empty rows."""
-    frame, items = setups.frame(run, "table1", "training", as_run), catalogue.setups("table1")
+    frame = setups.frame(run, "table1", "training", describe_run)
+    items = catalogue.setups("table1")
     groups = {}
     for experiment, name in setups.experiments(frame).items():
         columns = frame[["item", f"{experiment}_published", experiment]]
@@ -35,7 +36,7 @@ def build(run: Run) -> Table:
     )
 
 
-def as_run(
+def describe_run(
     config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
     """Return what differs between the experiments of the IMGM paper."""

@@ -17,7 +17,8 @@ CAPTION = (
 
 def build(run: Run) -> Table:
     """Return the experiments beside each other."""
-    frame, items = setups.frame(run, "table2", "experiments", as_run), catalogue.setups("table2")
+    frame = setups.frame(run, "table2", "experiments", describe_run)
+    items = catalogue.setups("table2")
     columns = [Column("", lambda row: items[row["item"]])]
     for experiment, name in setups.experiments(frame).items():
         short = name.replace("Experiment", "Exp.")
@@ -32,7 +33,7 @@ def build(run: Run) -> Table:
     )
 
 
-def as_run(
+def describe_run(
     config: Settings, about: catalogue.Experiment, facts: Settings, settings: Settings
 ) -> dict[str, str]:
     """Return what differs between the experiments of the MVG paper."""

@@ -133,7 +133,7 @@ def columns(epsilons: Sequence[float], at: float, baseline: str) -> list[Column]
         Column("Privacy", text("verdict"), print="Privacy", badge=True),
         Column(f"Against {baseline}", text("against_baseline"), badge=True),
         *(
-            by_epsilon(
+            epsilon_column(
                 epsilon,
                 accuracy,
                 "mean",
@@ -147,7 +147,7 @@ def columns(epsilons: Sequence[float], at: float, baseline: str) -> list[Column]
     ]
 
 
-def by_epsilon(
+def epsilon_column(
     epsilon: float,
     cell: Callable[[Mapping[str, Any]], Cell],
     name: str,
