@@ -64,25 +64,29 @@ def check(path: Path) -> None:
     Raises:
         InputError: it is not.
     """
+    in_full = (
+        " in full, as ~, variables, backslashes and addresses stay as they are"
+        if _UNRESOLVED.search(str(path))
+        else ""
+    )
+    remedy = f"give the path of a file of records{in_full}"
     with as_input_error(
         f"{short(str(path))} cannot be looked up ({{why}})", remedy="correct the path"
     ):
-        is_folder = path.is_dir()
-        if not is_folder:
-            check_format(path)
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; {remedy}")
+        check_format(path)
         if not path.is_file():
-            reason = "a folder" if is_folder else "not there, or no file"
-            remedy = "give the path of a file of records"
-            if _UNRESOLVED.search(str(path)):
-                remedy += " in full, as ~, variables, backslashes and addresses stay as they are"
-            raise InputError(f"{path} is {reason}; {remedy}")
+            raise InputError(f"{path} is not there, or no file; {remedy}")
         with path.open("rb") as file:
-            start = file.read(32).lower()
-    for signature, (kind, reason, remedy) in _SIGNATURES.items():
-        if start.startswith(signature) and suffix(path) != kind:
-            raise InputError(f"{path} is {reason} by its content; {remedy}")
-        if suffix(path) == kind and not start.startswith(signature[:4]):
-            raise InputError(f"{path} is no {kind} file by its content; save it anew")
+            first_bytes = file.read(32).lower()
+    stated = suffix(path)
+    for signature, (seen, content, conversion) in _SIGNATURES.items():
+        if first_bytes.startswith(signature) and stated != seen:
+            raise InputError(f"{path} is {content} by its content; {conversion}")
+        # The fifth byte of Parquet is the usual one alone: four make such a file.
+        if stated == seen and not first_bytes.startswith(signature[:4]):
+            raise InputError(f"{path} is no {stated} file by its content; save it anew")
 
 
 def blocks(

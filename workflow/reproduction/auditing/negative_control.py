@@ -276,15 +276,22 @@ def _by_replay(case: Replay, generators: Generators) -> Outcome:
     _by_replay,
 )
 def _radius_of_data(wrong: bool) -> Replay:
-    query, budget = SecondMomentQuery(Box.cube(6, -1, 1), 50), {"epsilon": 1.0, "delta": 0.01}
+    query = SecondMomentQuery(Box.cube(6, -1, 1), 50)
+
+    def calibrate(squared_radius_fraction: float) -> AdditiveGaussian:
+        mechanism = ClippedMoments(squared_radius_fraction)
+        return mechanism.calibrate(query, epsilon=1.0, delta=0.01)
+
+    def median_fraction(records: Array) -> float:
+        median = float(np.median(np.linalg.norm(records, axis=1)))
+        # The norm of a record's second moments is its own squared norm.
+        return float(np.clip(median**2 / query.largest_norm, 0.01, 1))
 
     def run(records: Array, noise: np.random.Generator) -> Array:
-        share = float(np.median(np.linalg.norm(records, axis=1))) ** 2 / query.largest_norm
-        mechanism = ClippedMoments(np.clip(share, 0.01, 1) if wrong else PUBLIC)
-        clipped = mechanism.calibrate(query, **budget)
-        return clipped.simulate(clipped.query.value(records.T), noise, 1)[0]
+        release = calibrate(median_fraction(records) if wrong else PUBLIC)
+        return release.simulate(release.query.value(records.T), noise, 1)[0]
 
-    return run, ClippedMoments().calibrate(query, **budget), query
+    return run, calibrate(PUBLIC), query
 
 
 def _by_canaries(options: dict[str, Any], generators: Generators) -> Outcome:

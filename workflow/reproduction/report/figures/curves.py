@@ -24,45 +24,39 @@ REFUSED = [style.key("no guarantee at this ε", catalogue.Look(style.INK, "x", "
 def tidy(experiment: str, run: Run) -> pd.DataFrame:
     """Return the rows that a table shows at every epsilon, baselines and published values.
 
-    ``leading`` marks the mechanisms of :func:`leading`, the best baseline that costs no privacy
-    and the result without privacy.
+    ``leading`` marks those that are drawn: of the mechanisms of :func:`drawn_mechanisms`, of the
+    best baseline that costs no privacy, and of the result without privacy.
     """
-    every = run[f"rows/{experiment}"]
-    rows = frames.rows_to_draw(every[every["shown"] & ~every["repeats"]], *JOINED)
-    if not rows["role"].eq("mechanism").any():
-        return rows.iloc[:0]
-    theirs = frames.published(run.published(catalogue.experiment(experiment).results), experiment)
-    names = leading(rows, run.table_epsilon)
-    joined = frames.stack_frames([rows, theirs[theirs["epsilon"].notna()]])
-    mechanisms = [*names, catalogue.NONPRIVATE, every["baseline"].iloc[0]]
-    return joined.assign(leading=joined["mechanism"].isin(mechanisms))
+    rows = run[f"rows/{experiment}"]
+    ours = frames.rows_to_draw(rows[rows["shown"] & ~rows["repeats"]], *JOINED)
+    if not ours["role"].eq("mechanism").any():
+        return ours.iloc[:0]
+    published = run.published(catalogue.experiment(experiment).results)
+    theirs = frames.published(published, experiment).dropna(subset="epsilon")
+    levels = {catalogue.NONPRIVATE, rows["baseline"].iloc[0]}
+    drawn = drawn_mechanisms(ours, run.table_epsilon) | levels
+    frame = frames.stack_frames([ours, theirs])
+    return frame.assign(leading=frame["mechanism"].isin(drawn))
 
 
-def leading(rows: pd.DataFrame, epsilon: float) -> list[str]:
-    """Return the mechanisms of a figure; the best one comes last.
+def drawn_mechanisms(rows: pd.DataFrame, epsilon: float) -> set[str]:
+    """Return the mechanisms of the papers, those without an entry in the catalogue, and the best.
 
-    They are those of the papers and those without an entry in the catalogue, and the best one at an
-    epsilon, by its mean, that may be advised.
+    The best one has the best mean at an epsilon of those that may be advised; there may be none.
     """
     papers = catalogue.compared_mechanisms("MVG")
-    distinct = rows[rows["role"].eq("mechanism")].drop_duplicates("mechanism")
-    first = [
+    rows = rows[rows["role"].eq("mechanism")]
+    drawn = {
         row["mechanism"]
-        for row in distinct.to_dict("records")
+        for row in rows.to_dict("records")
         if {*comparisons.equal_names(row)} & papers or row["mechanism"] not in catalogue.legends()
-    ]
-    last = best(rows, epsilon)
-    return [name for name in first if name not in last] + last
-
-
-def best(rows: pd.DataFrame, epsilon: float) -> list[str]:
-    """Return the mechanism with the best mean of those that may be advised; none without one."""
-    rows = rows[rows["advisable"].eq(advisable.YES) & rows["epsilon"].eq(epsilon)]
-    means = rows[rows["role"].eq("mechanism")].set_index("mechanism")["mean"].dropna()
+    }
+    advised = rows[rows["advisable"].eq(advisable.YES) & rows["epsilon"].eq(epsilon)]
+    means = advised.set_index("mechanism")["mean"].dropna()
     if means.empty:
-        return []
-    larger = catalogue.metric(str(rows["metric"].iloc[0])).larger
-    return [str(means.idxmax() if larger else means.idxmin())]
+        return drawn
+    larger = catalogue.metric(str(advised["metric"].iloc[0])).larger
+    return drawn | {str(means.idxmax() if larger else means.idxmin())}
 
 
 def draw(frame: pd.DataFrame) -> style.Drawing:
