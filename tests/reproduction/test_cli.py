@@ -181,7 +181,7 @@ def test_from_trials_to_a_table(call, trials, results):
         )
     for recipe, sentence in (
         ("paper_tabel", "did you mean 'paper_table'?"),
-        ("paper_table", "paper_table is of --experiment, and not of none"),
+        ("paper_table", "paper_table is of one experiment; add --experiment NAME"),
     ):
         assert_refused(call("table", recipe, *made_from, "--out", nowhere), sentence)
     assert not nowhere.parent.exists()

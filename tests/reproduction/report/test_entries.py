@@ -42,9 +42,9 @@ def test_settings_alone_show_nothing(tmp_path):
     [
         ("paper_tabel", {}, "table is 'paper_tabel'; did you mean 'paper_table'"),
         ("base", {}, "table is 'base'; it must be one of"),
-        ("claims", {"experiment": "first_pc"}, "claims is of neither experiment nor mechanism"),
-        ("paper_table", {}, "paper_table is of --experiment, and not of none"),
-        ("against_each", {"experiment": "first_pc"}, "is of --experiment and --mechanism, and not"),
+        ("claims", {"experiment": "first_pc"}, "claims is of a whole run; leave --experiment out"),
+        ("paper_table", {}, "paper_table is of one experiment; add --experiment NAME"),
+        ("against_each", {"experiment": "first_pc"}, "and one mechanism; add --mechanism NAME"),
         ("against_each", ("first_pc", "laplac"), "did you mean 'laplace'"),
         ("against_each", ("first_pc", "nonprivate"), "must be one of"),
     ],

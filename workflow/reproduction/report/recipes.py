@@ -53,9 +53,11 @@ def build_exhibit(kind: str, name: str, run: Run, words: Mapping[str, str]) -> A
     """
     needed = recipes(kind)[checks.choice(recipes(kind), **{kind.removesuffix("s"): name})]
     given = {word: value for word, value in words.items() if value}
-    if {*given} != {*needed}:
-        options = " and ".join(f"--{word}" for word in needed) or "neither experiment nor mechanism"
-        raise InputError(f"{name} is of {options}, and not of {' and '.join(given) or 'none'}")
+    remedies = [f"add --{word} NAME" for word in needed if word not in given]
+    remedies += [f"leave --{word} out" for word in given if word not in needed]
+    if remedies:
+        subject = " and ".join(f"one {word}" for word in needed) or "a whole run"
+        raise InputError(f"{name} is of {subject}; {' and '.join(remedies)}")
     module = importlib.import_module(f"reproduction.report.{kind}.{name}")
     try:
         return module.build(run, **given)
