@@ -18,7 +18,7 @@ from reproduction.report.inputs import Run
 def build(run: Run) -> Figure:
     """Return the shown rows that add noise of a known size."""
     rows = run["rows/first_pc"]
-    rows = frames.default_rows(rows[rows["shown"]])
+    rows = frames.rows_to_draw(rows[rows["shown"]])
     return Figure(
         title="Noise against epsilon: first principal component",
         caption="Standard deviation of the noise against claimed epsilon.",

@@ -233,7 +233,7 @@ def claim(name):
         for row in definitions.rows([*every[name].comparisons, *every[name].otherwise]):
             rows.setdefault(row.experiment, set()).add(row.mechanism)
         rows = {run: names - {*BASELINES} for run, names in rows.items()}
-        return every[name], configuration.only_rows(config, rows)
+        return every[name], configuration.restrict_rows(config, rows)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 

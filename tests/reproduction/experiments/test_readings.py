@@ -13,8 +13,8 @@ from reproduction.data.datasets import specs
 from reproduction.experiments import readings, study
 from reproduction.experiments.readings import (
     Reading,
-    acting,
-    adjusted,
+    acting_questions,
+    adjust_mechanism,
     find_reading,
     parameters,
     questions,
@@ -110,7 +110,7 @@ def test_shipped_names_are_valid_and_the_default_changes_nothing():
     assert find_reading("default").choices == {}
     assert len({find_reading(name).name for name in named}) == len(named)
     for thing in THINGS:
-        assert adjusted(thing, find_reading("default").parameters) is thing
+        assert adjust_mechanism(thing, find_reading("default").parameters) is thing
 
 
 # What questions change
@@ -123,7 +123,7 @@ def test_a_parameter_changes_where_it_is_and_nowhere_else(question):
     for value in list(question.values)[1:]:
         changes = Reading({question.name: value}).parameters
         for thing in THINGS:
-            before, after = parameters(thing), parameters(adjusted(thing, changes))
+            before, after = parameters(thing), parameters(adjust_mechanism(thing, changes))
             # A dataclass inside another changes with its own parameters.
             plain = [
                 place for place in before if not hasattr(before[place], "__dataclass_fields__")
@@ -137,13 +137,15 @@ def test_readings_that_are_not_private_say_so_and_the_others_keep_their_guarante
         for query in (RecordsQuery, SecondMomentQuery):
             if type(query) not in mechanism.queries:
                 continue
-            open_here = acting(
+            open_here = acting_questions(
                 "regression", name, dataset="liver", things=[mechanism], adjacent=True
             )
             for reading in variations(open_here):
                 changes = {k: 1.0 if v == "data" else v for k, v in reading.parameters.items()}
                 asked = query(Box(data.lower, data.upper), 40, reading.adjacency("replace"))
-                made = adjusted(mechanism, changes).calibrate(asked, epsilon=1.0, delta=1 / 40)
+                made = adjust_mechanism(mechanism, changes).calibrate(
+                    asked, epsilon=1.0, delta=1 / 40
+                )
                 assert (made.epsilon_delivered <= 1 + 1e-9) == reading.private
                 if not reading.private:
                     assert made.epsilon_delivered == np.inf
@@ -224,7 +226,7 @@ def test_a_sweep_is_what_each_reading_gives_alone_and_the_default_is_the_plain_r
             reading=name,
             changes=reading.parameters,
         )
-        alone = run(adjusted(REGRESSION, reading.parameters), mechanism, data, own)
+        alone = run(adjust_mechanism(REGRESSION, reading.parameters), mechanism, data, own)
         assert_same(table[table["reading"].eq(name)], alone)
     plain = run(REGRESSION, mechanism, data, SETTINGS)
     assert_same(table[table["reading"].eq("default")], plain)
@@ -238,7 +240,9 @@ def assert_same(part, whole):
 def test_a_mechanism_varies_only_over_knobs_that_act_on_it():
     def varied(experiment, mechanism, dataset, *things, adjacent=True):
         found = variations(
-            acting(experiment, mechanism, dataset=dataset, things=things, adjacent=adjacent)
+            acting_questions(
+                experiment, mechanism, dataset=dataset, things=things, adjacent=adjacent
+            )
         )
         assert found[0].name == "default"
         assert all(len(reading.choices) == 1 for reading in found[1:])

@@ -107,7 +107,7 @@ class Reading:
 
     @property
     def parameters(self) -> Parameters:
-        """Changed parameters of mechanisms and tasks by ``Class.parameter``, for `adjusted`."""
+        """Parameters by ``Class.parameter`` that :func:`adjust_mechanism` changes."""
         settings = self._settings().items()
         return {
             question.acts_on: setting for question, setting in settings if question.is_parameter
@@ -171,7 +171,7 @@ def variations(asked: Iterable[Question]) -> list[Reading]:
     return [Reading({}), *changes]
 
 
-def acting_changes(
+def acting_questions(
     experiment: str, mechanism: str, *, dataset: str, things: Iterable[object], adjacent: bool
 ) -> list[Question]:
     """Return the questions that act on one mechanism of an experiment.

@@ -30,8 +30,8 @@ from reproduction.experiments.progress import progress
 from reproduction.experiments.readings import (
     FROM_DATA,
     Parameters,
-    acting,
-    adjusted,
+    acting_questions,
+    adjust_mechanism,
     parameters,
     variations,
 )
@@ -146,7 +146,7 @@ def prepare_job(job: Mapping[str, Any], data: Dataset) -> tuple[Task, Dataset, S
     options = {need: job[need] for need in entry.needs}
     if "target" in options:
         options["target"] = features.index(checks.choice(features, target=options["target"]))
-    task = adjusted(entry.build(**options), reading.parameters)
+    task = adjust_mechanism(entry.build(**options), reading.parameters)
     directions = {
         direction: tuple(features.index(member) for member in members)
         for direction, members in job.get("directions", {}).items()
@@ -198,14 +198,14 @@ def sweep(task: Task, mechanism: str, scaled: Callable[[str], Dataset], settings
     name = scaled(readings.DEFAULT).name
     of_task = parameters(task)
     groups: dict[tuple, dict[str, Task]] = {}
-    asked = acting(
+    asked = acting_questions(
         settings.experiment, mechanism, dataset=name, things=things, adjacent=len(things) > 1
     )
     for reading in variations(asked):
         changes = {k: v for k, v in reading.parameters.items() if k not in of_task}
         near = reading.adjacency(settings.adjacency)
         group = reading.scaling(name), near, tuple(changes.items())
-        groups.setdefault(group, {})[reading.name] = adjusted(task, reading.parameters)
+        groups.setdefault(group, {})[reading.name] = adjust_mechanism(task, reading.parameters)
     rows: list[Block] = []
     for (scaling, near, changes), tasks_by_reading in groups.items():
         changed = replace(settings, adjacency=near, changes=dict(changes))
@@ -319,7 +319,7 @@ def calibrate_all(
         if data:
             changes = _resolved(settings.changes, query, data)
             configuration = replace(
-                configuration, mechanism=adjusted(configuration.mechanism, changes)
+                configuration, mechanism=adjust_mechanism(configuration.mechanism, changes)
             )
         case = Calibration(configuration, epsilon, query, delta)
         try:

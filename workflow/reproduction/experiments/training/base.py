@@ -38,7 +38,7 @@ from reproduction.trials import (
     SKIPPED,
     Block,
     Rows,
-    assigned,
+    assign_columns,
 )
 
 #: Function that trains once under each noise of a scheme (None: no privacy), and returns the test
@@ -143,7 +143,7 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
         # Only a single release has a mu; many sampled steps do not.
         single_release = chosen.perturbation == "features"
         rows = list(_scheme_rows(trainer, available[name], name, settings, single_release))
-    return assigned(
+    return assign_columns(
         rows,
         experiment=settings.experiment,
         dataset=data.name,
