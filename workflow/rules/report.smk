@@ -30,9 +30,7 @@ TABLES = {
         [*rows_of("section10_2", "regression"), *published("section10_2", "regression")],
     ),
 }
-FIGURES = {
-    "price": ("price", ["<folder>/tables/price.csv"]),
-}
+FIGURES = {}
 if ON_PAPERS:
     PRINTED = [run for run in SWEPT if run in IN_PRINT]
     FEATURES = [run for run in PANELS if run in TRAININGS]

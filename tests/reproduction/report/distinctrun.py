@@ -34,7 +34,7 @@ TABLES = [
 FIGURES = [
     *("curves_covariance", "curves_first_pc", "curves_regression", "explainer", "figure1"),
     *("figure4_left", "figure4_middle", "figure4_right", "imgm_gradients", "noise_levels"),
-    *("price", "readings"),
+    "readings",
 ]
 METRICS = {"regression": "rmse", "section10_2": "rmse", "first_pc": "delta_rho"} | {
     "covariance": "rss",

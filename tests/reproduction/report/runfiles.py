@@ -60,7 +60,6 @@ _NEEDED = {
     "figures/imgm_gradients": _every(["rows"], ["adult", "cora"]),
     "figures/noise_levels": ["tables/effective_noise"],
     "figures/nominal": [*_every(["rows"], _RUNS), "theory/settings"],
-    "figures/price": ["tables/price"],
     "figures/readings": [
         name
         for table, run in IN_PRINT.items()

@@ -36,7 +36,7 @@ def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypat
         "summary/regression": "summary/regression.csv",
         "trials/regression/default/laplace.csv.gz": "trials/regression/default/laplace.csv.gz",
         "tables/table3.md": "tables/table3.md",
-        "figures/data/price": "figures/data/price.csv",
+        "figures/data/nominal": "figures/data/nominal.csv",
         "data/liver": "data/liver/provenance.json",
         "claims": "claims.csv",
         "settings": "settings.yaml",

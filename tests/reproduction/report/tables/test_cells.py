@@ -383,9 +383,7 @@ def test_the_audit_shows_the_range_of_each_mechanism(root):
 
 
 #: Figures drawn from one table have its cells.
-FIGURES = [
-    name for name in distinctrun.FIGURES if name not in ("explainer", "noise_levels", "price")
-]
+FIGURES = [name for name in distinctrun.FIGURES if name not in ("explainer", "noise_levels")]
 READINGS = {"default": "default", "zeta=literal": "zeta_literal", "gamma=data": "gamma_of_data"}
 
 

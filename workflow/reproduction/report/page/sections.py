@@ -54,7 +54,7 @@ class Chapter:
 #: the cards of the choice show.
 ASIDE = (
     *("tables/audit", "tables/claims", "tables/errata", "tables/section10_2"),
-    *("tables/table1", "tables/table2", "figures/figure3", "figures/price"),
+    *("tables/table1", "tables/table2", "figures/figure3"),
     *("tables/advice", "tables/effective_noise", "tables/price"),
 )
 
