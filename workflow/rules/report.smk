@@ -30,7 +30,14 @@ TABLES = {
         [*rows_of("section10_2", "regression"), *published("section10_2", "regression")],
     ),
 }
-FIGURES = {}
+FIGURES = {
+    **{f"curves_{run}": ("curves", [*rows_of(run), *published(run)], run) for run in SWEPT},
+    **{
+        name: ("directions", [*rows_of(run), *compared(run), *published(run)], run)
+        for run in SWEPT
+        for name in catalogue.experiment(run).figures
+    },
+}
 if ON_PAPERS:
     PRINTED = [run for run in SWEPT if run in IN_PRINT]
     FEATURES = [run for run in PANELS if run in TRAININGS]
@@ -62,15 +69,6 @@ if CHECKED:
     }
 if OTHER_READING:
     TABLES, FIGURES = {"section10_2": TABLES["section10_2"]}, {}
-else:
-    FIGURES |= {
-        **{f"curves_{run}": ("curves", [*rows_of(run), *published(run)], run) for run in SWEPT},
-        **{
-            name: ("directions", [*rows_of(run), *compared(run), *published(run)], run)
-            for run in SWEPT
-            for name in catalogue.experiment(run).figures
-        },
-    }
 
 # Those of experiments of the papers that this run leaves out, or of none at all, are left out.
 LEFT_OUT = {
