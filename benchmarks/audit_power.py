@@ -34,7 +34,7 @@ from matrixdp.noise.value import Noise as LibraryNoise
 from matrixdp.privacy.sensitivity import Query
 from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
 from reproduction.auditing import negative_control
-from reproduction.mechanisms.wishart import calibrated as wishart
+from reproduction.mechanisms.wishart import calibrate_wishart as wishart
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE = ROOT / "benchmarks/audit_power.csv", ROOT / "docs/audit.md"

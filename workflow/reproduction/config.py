@@ -18,7 +18,7 @@ from reproduction import catalogue, discovery, job_settings
 from reproduction.data import datasets as sets
 from reproduction.experiments import readings
 from reproduction.files import read_yaml
-from reproduction.models import Label, Model, Name, Number, Texts, check, left_out
+from reproduction.models import Label, Model, Name, Number, Texts, check, optional_field
 from reproduction.trials import (
     DEFAULT,
     NONPRIVATE,
@@ -105,7 +105,7 @@ class Csv(sets.Words):
     """The number of records."""
     bounds: dict[str, _Bounds] = Field(min_length=2)
     """The columns that are used, two or more, each with its public bounds, [lowest, highest]."""
-    title: str = left_out(min_length=1)
+    title: str = optional_field(min_length=1)
     """What readers call the data set, or left out."""
 
 
@@ -129,11 +129,11 @@ class ExperimentSettings(Defaults):
     """The name of a task, such as covariance."""
     dataset: str
     """The name of a data set in workflow/datasets.yaml or below datasets."""
-    features: Texts = left_out(min_length=2)
+    features: Texts = optional_field(min_length=2)
     """Names of features; the others are left out before all else."""
-    target: str = left_out()
+    target: str = optional_field()
     """The feature that a regression predicts."""
-    train: int = left_out(ge=2)
+    train: int = optional_field(ge=2)
     """The private training records of a regression."""
     claims_at_every_epsilon: Texts = Field([])
     """Mechanisms that have trials_at_table_epsilon trials at every epsilon."""

@@ -25,7 +25,7 @@ class Model(BaseModel):
     )
 
 
-def left_out(**limits: Any) -> Any:
+def optional_field(**limits: Any) -> Any:
     """Return a field without a default: what does not state it lacks it."""
     return Field(None, exclude_if=lambda value: value is None, **limits)
 

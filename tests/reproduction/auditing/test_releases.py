@@ -246,11 +246,11 @@ def test_noise_of_no_known_density_has_no_audit_but_that_of_a_function():
 
 def test_a_release_of_the_wishart_mechanism_does_what_its_neighbour_cannot():
     """Without a record it is below the value with it as often as the closed form says."""
-    release = wishart.calibrated(LIVER_MOMENTS, 1.0)
+    release = wishart.calibrate_wishart(LIVER_MOMENTS, 1.0)
     record = np.ones(6)
     drawn = release.noise.sample(np.random.default_rng(0), 20_000)
     below = np.linalg.eigvalsh(drawn - np.outer(record, record) / 248)[:, 0] < 0
-    assert below.mean() == pytest.approx(wishart.revealed(1.0), abs=0.01)
+    assert below.mean() == pytest.approx(wishart.disclosure_probability(1.0), abs=0.01)
     assert (np.linalg.eigvalsh(drawn)[:, 0] > 0).all()
 
 

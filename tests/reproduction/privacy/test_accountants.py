@@ -30,21 +30,21 @@ def test_gaussian_composition():
 @pytest.mark.parametrize("rate", [1e-17, 1e-12, 1e-4, 0.01, 0.5, 1])
 def test_amplification_and_its_inverse(rate):
     epsilon, delta = np.array([1e-9, 1e-3, 0.5, 1, 3, 50, 501, 2000]), np.full(8, 1e-6)
-    sampled = sampling.amplified(Guarantee(epsilon, delta), rate)
+    sampled = sampling.amplify(Guarantee(epsilon, delta), rate)
     with mp.workdps(400):
         exact = [float(mp.log1p(rate * mp.expm1(mp.mpf(e)))) for e in epsilon]
     np.testing.assert_allclose(sampled.epsilon, exact, rtol=1e-12)
     assert (sampled.epsilon >= exact).all()
-    back = sampling.before_sampling(sampled, rate)
+    back = sampling.invert_amplification(sampled, rate)
     np.testing.assert_allclose(back.epsilon, epsilon, rtol=1e-9)
     np.testing.assert_allclose(back.delta, delta, rtol=1e-12)
-    again = sampling.amplified(sampling.before_sampling(Guarantee(epsilon, delta), rate), rate)
+    again = sampling.amplify(sampling.invert_amplification(Guarantee(epsilon, delta), rate), rate)
     np.testing.assert_allclose(again.epsilon, epsilon, rtol=1e-12)
 
 
 def test_the_right_inverse_is_private_and_the_linear_one_is_not():
     rate, nominal = 0.01, Guarantee(0.1, DELTA)
-    right = sampling.before_sampling(nominal, rate)
+    right = sampling.invert_amplification(nominal, rate)
     linear = sampling.linear_before_sampling_wrong(nominal, rate)
     assert tuple(linear) == pytest.approx((10, 1e-3))
     one_step = {"rate": rate, "steps": 1, "delta": DELTA}

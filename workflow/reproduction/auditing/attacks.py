@@ -30,13 +30,13 @@ def run(experiment: str, queries: dict[str, Query], seed: int) -> list[dict[str,
     """Return one row per query of an experiment and measure, with the columns ``COLUMNS``."""
     rows = []
     for name, query in queries.items():
-        for key, measure in with_published(query).items():
+        for key, measure in add_published_measure(query).items():
             generators = streams(seed, "audit", experiment, name, key, trials=range(2))
             rows.append({"experiment": experiment, **attack(query, key, measure, generators)})
     return rows
 
 
-def with_published(query: Query) -> dict[str, Measure]:
+def add_published_measure(query: Query) -> dict[str, Measure]:
     """Return the measures of a query, and after "l2" the MVG paper's value of it."""
     every = {}
     for name, (declared, norm) in measures(query).items():

@@ -222,7 +222,7 @@ def _rank_one(wrong: bool) -> Attack:
 def _wishart(wrong: bool) -> Attack:
     query = SecondMomentQuery(Ball(1.0, 4), 50)
     honest = Laplace().calibrate(query, epsilon=1.0)
-    release = wishart.calibrated(query, 1.0) if wrong else honest
+    release = wishart.calibrate_wishart(query, 1.0) if wrong else honest
     return Attack(release, BlackBoxAudit(release).statistic)
 
 

@@ -27,7 +27,7 @@ from matrixdp.checks import Array
 from matrixdp.privacy import gaussian_dp
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.gradients import Gradients
-from reproduction.experiments.training.base import at_least, key
+from reproduction.experiments.training.base import key, round_up
 from reproduction.experiments.training.gradients import descend
 from reproduction.experiments.training.models import Perceptron
 from reproduction.privacy import banded
@@ -96,7 +96,7 @@ def guesses(
             turn = members[members % steps.lots == step % steps.lots]
             lots[step, : len(turn)], sizes[step] = turn, len(turn)
         deviations = {
-            name: at_least(factor * np.asarray(noise.deviations[name])) for name in steps.shapes
+            name: round_up(factor * np.asarray(noise.deviations[name])) for name in steps.shapes
         }
         args = lots, sizes, clip, steps.expected, deviations, bands, key(streams[2])
         after = descend(model, initial, *args)

@@ -72,12 +72,12 @@ def is_packed(path: PurePath) -> bool:
     return path.suffix.lower() in _SUFFIXES
 
 
-def plain(path: Path) -> ArchiveEntry:
+def read_plain(path: Path) -> ArchiveEntry:
     """Return a file as it is."""
     return ArchiveEntry(path.as_posix(), path.stat().st_size, path.read_bytes)
 
 
-def unpacked(path: Path, name: str | None = None) -> Iterator[ArchiveEntry]:
+def unpack(path: Path, name: str | None = None) -> Iterator[ArchiveEntry]:
     """Yield the files in an archive without unpacking to disk; each is read before the next one.
 
     Args:
@@ -112,7 +112,7 @@ def unpacked(path: Path, name: str | None = None) -> Iterator[ArchiveEntry]:
                     yield ArchiveEntry(inner, None, functools.partial(content.read, LARGEST + 1))
 
 
-def matching(name: str, patterns: Sequence[str]) -> str | None:
+def match_end(name: str, patterns: Sequence[str]) -> str | None:
     """Return the last components of a path that match a pattern, as many as it has, or None."""
     parts = name.split("/")
     # The archives of macOS have a hidden file beside each file.

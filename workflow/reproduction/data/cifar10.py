@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.data import pickles
-from reproduction.data.images import encoded
+from reproduction.data.images import encode_images
 from reproduction.data.learning import Encoded
 
 _FILES = {"train": [f"data_batch_{i}" for i in range(1, 6)], "test": ["test_batch"]}
@@ -36,4 +36,4 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         labels = np.concatenate([batch["labels"] for batch in batches])
         return colours.transpose(0, 2, 3, 1), labels
 
-    return encoded({name: part(files) for name, files in _FILES.items()})
+    return encode_images({name: part(files) for name, files in _FILES.items()})

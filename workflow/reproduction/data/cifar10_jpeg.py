@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.images import encoded
+from reproduction.data.images import encode_images
 from reproduction.data.learning import Encoded
 
 #: In the order of their numbers.
@@ -34,7 +34,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         labels = [CLASSES.index(path.split("/")[1]) for path in paths]
         return np.stack([_decoded(members[path]) for path in paths]), np.array(labels)
 
-    return encoded({name: part(name) for name in ("train", "test")})
+    return encode_images({name: part(name) for name in ("train", "test")})
 
 
 def _decoded(data: bytes) -> NDArray:

@@ -13,7 +13,7 @@ from matrixdp import checks
 from matrixdp.checks import nearest
 from reproduction import files
 from reproduction.data import scaling
-from reproduction.models import Model, Name, Texts, check, left_out
+from reproduction.models import Model, Name, Texts, check, optional_field
 
 FILE = Path(__file__).parents[2] / "datasets.yaml"
 
@@ -45,7 +45,7 @@ class File(Model):
 
     sha256: _Sha256
     """A SHA-256 of 64 digits from 0 to f, which `sha256sum FILE` prints."""
-    urls: list[_Url] = left_out(min_length=1)
+    urls: list[_Url] = optional_field(min_length=1)
     """Addresses; left out for a file that the mirror has."""
 
 
@@ -56,13 +56,13 @@ class Scaling(Model):
         json_schema_extra={"enum": [*scaling.METHODS]}
     )
     """A function of workflow/reproduction/data/scaling.py."""
-    rows: int = left_out(ge=1)
+    rows: int = optional_field(ge=1)
     """How many of the first records to take, or left out."""
-    lower: list[float] = left_out()
+    lower: list[float] = optional_field()
     """The public lower bounds of the method bounds, one for each column."""
-    upper: list[float] = left_out()
+    upper: list[float] = optional_field()
     """Its public upper bounds."""
-    middle: list[float] = left_out()
+    middle: list[float] = optional_field()
     """What it subtracts, one public number for each column."""
 
     @model_validator(mode="after")
@@ -80,15 +80,15 @@ class Scaling(Model):
 class Words(Model):
     """What is said of a data set, and affects no number."""
 
-    publisher: _Text = left_out()
+    publisher: _Text = optional_field()
     """Who published it, or left out."""
-    licence: _Text = left_out()
+    licence: _Text = optional_field()
     """The terms of use, or left out."""
-    citation: _Text = left_out()
+    citation: _Text = optional_field()
     """What to cite, or left out."""
-    doi: str = left_out(pattern=r"^10\.[0-9]+/\S+$")
+    doi: str = optional_field(pattern=r"^10\.[0-9]+/\S+$")
     """A DOI such as 10.24432/C54G67, or left out."""
-    public: bool = left_out()
+    public: bool = optional_field()
     """True, as anybody may have the records; this workflow reads them without noise."""
 
     @model_validator(mode="after")
@@ -103,19 +103,19 @@ class Entry(Words):
 
     title: _Text
     """What readers call the data set."""
-    copy_of: _Text = left_out()
+    copy_of: _Text = optional_field()
     """The data set that this lossy copy stands for, or left out."""
     files: dict[str, File] = Field(min_length=1)
     """The original files by their names."""
-    members: list[_Text] = left_out(min_length=1)
+    members: list[_Text] = optional_field(min_length=1)
     """The files in an archive that the reader needs, * for any part of a name."""
     shape: list[_Count] = Field(min_length=2, max_length=2)
     """[records, columns], two whole numbers."""
-    columns: Texts = left_out()
+    columns: Texts = optional_field()
     """A name for each column."""
-    sha256: _Sha256 = left_out()
+    sha256: _Sha256 = optional_field()
     """A SHA-256 of 64 digits from 0 to f, that of the records, or left out."""
-    scalings: dict[Name, Scaling] = left_out(min_length=1)
+    scalings: dict[Name, Scaling] = optional_field(min_length=1)
     """Scalings by name, default among them."""
 
     @model_validator(mode="after")

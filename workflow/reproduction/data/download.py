@@ -144,13 +144,13 @@ class _Search:
             file: what a single path stands for, under whatever name.
         """
         take = self._take_members if self.patterns else self._take_files
-        take(((path, archives.plain(path)) for path in paths), source, file)
+        take(((path, archives.read_plain(path)) for path in paths), source, file)
         packed = [path for path in paths if file or archives.is_packed(path)]
         for path in sorted(packed, key=self._likeness, reverse=True):
             if not self.missing:
                 return
             try:
-                take(((path, entry) for entry in archives.unpacked(path, file)), source, None)
+                take(((path, entry) for entry in archives.unpack(path, file)), source, None)
             except archives.BROKEN as error:
                 self._refuse(path, source, f"cannot be unpacked ({why(error)})", file)
             for pattern in self.patterns[:1]:
@@ -208,7 +208,7 @@ class _Search:
         """Take the first folder, in an archive or unpacked, whose members give the records."""
         groups: dict[tuple[Path, str], dict[str, bytes]] = collections.defaultdict(dict)
         for path, entry in entries:
-            name = archives.matching(entry.name, self.patterns)
+            name = archives.match_end(entry.name, self.patterns)
             if name and (entry.size or 0) > archives.LARGEST:
                 self._refuse_huge(path, entry, source, next(iter(self.spec.files)))
             elif name:

@@ -12,7 +12,7 @@ from reproduction.data.learning import Encoded
 CLASSES = 10
 
 
-def encoded(parts: Mapping[str, tuple[NDArray, NDArray]]) -> Encoded:
+def encode_images(parts: Mapping[str, tuple[NDArray, NDArray]]) -> Encoded:
     """Return ``<part>_images``, uint8, and ``<part>_labels`` (n,), int8, of each part.
 
     Args:

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.images import encoded
+from reproduction.data.images import encode_images
 from reproduction.data.learning import Encoded
 
 TESTING = 5000
@@ -32,7 +32,7 @@ def read(members: Mapping[str, bytes]) -> Encoded:
     """
     images, official = (_idx(members[f"{f}-images-idx3-ubyte"]) for f in ("train", "t10k"))
     labels, digits = (_idx(members[f"{f}-labels-idx1-ubyte"]) for f in ("train", "t10k"))
-    return encoded(
+    return encode_images(
         {
             "train": (images[TESTING:], labels[TESTING:]),
             "test": (images[:TESTING], labels[:TESTING]),

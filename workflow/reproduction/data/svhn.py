@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 
-from reproduction.data.images import CLASSES, encoded
+from reproduction.data.images import CLASSES, encode_images
 from reproduction.data.learning import Encoded
 
 
@@ -30,4 +30,4 @@ def read(members: Mapping[str, bytes]) -> Encoded:
         file = loadmat(io.BytesIO(members[f"{part}_32x32.mat"]), variable_names=("X", "y"))
         # The files have images along the last axis, and the digit 0 has the label 10.
         parts[part] = (file["X"].transpose(3, 0, 1, 2), file["y"].ravel() % CLASSES)
-    return encoded(parts)
+    return encode_images(parts)

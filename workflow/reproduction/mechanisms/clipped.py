@@ -39,11 +39,13 @@ class ClippedMoments(Mechanism):
         release = Gaussian().calibrate(
             clipped(query, self.squared_radius_fraction), epsilon=epsilon, delta=delta
         )
-        exact = self.squared_radius_fraction == 1 or attained(query, release.query.domain.radius)
+        exact = self.squared_radius_fraction == 1 or attains_sensitivity(
+            query, release.query.domain.radius
+        )
         return replace(release, tight=release.tight and exact)
 
 
-def attained(query: Query, radius: float) -> bool:
+def attains_sensitivity(query: Query, radius: float) -> bool:
     """Return whether neighbours in the domain attain the sensitivity of clipped second moments.
 
     Such neighbours are two orthogonal records of norm ``radius``; with one feature, a record and

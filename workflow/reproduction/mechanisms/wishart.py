@@ -35,13 +35,13 @@ class NonPrivateWishart(Stacked):
         stack[...] = self.scale * factor @ np.swapaxes(factor, 1, 2)
 
 
-def calibrated(query: Query, epsilon: float) -> AdditiveMechanism:
+def calibrate_wishart(query: Query, epsilon: float) -> AdditiveMechanism:
     """Return the release as its authors declare it, with a claim of pure epsilon-DP."""
     scale = 3 * query.domain.radius**2 / (2 * query.n_records * epsilon)
     noise = NonPrivateWishart(query.shape, scale)
     return AdditiveMechanism(query=query, epsilon=epsilon, epsilon_delivered=epsilon, noise=noise)
 
 
-def revealed(epsilon: float) -> float:
+def disclosure_probability(epsilon: float) -> float:
     """Return the probability that a neighbour's release is impossible under the data set."""
     return float(-np.expm1(-epsilon / 3))

@@ -24,7 +24,7 @@ from matrixdp import checks
 from matrixdp.checks import Array
 from matrixdp.privacy import gaussian_dp
 from reproduction.privacy.kov import Guarantee
-from reproduction.privacy.sampling import amplified, sampling_rate
+from reproduction.privacy.sampling import amplify, sampling_rate
 
 #: Relative rounding error of a number where nothing cancels, and of divergences.
 _ROUNDING = 1e-14
@@ -109,7 +109,7 @@ def pld_epsilon(multiplier: float, *, rate: float, steps: int, delta: float) -> 
     if steps == 1:
         # Amplification is exact for Gaussian noise: epsilon is 0 for delta >= q.
         lot = 0.0 if delta >= q else gaussian_dp.epsilon(delta / q, 1 / z * (1 + _ROUNDING))
-        return float(amplified(Guarantee(lot, 0.0), q).epsilon)
+        return float(amplify(Guarantee(lot, 0.0), q).epsilon)
     # Subtract the rounding errors of the discretised curve in every step, and of the transform.
     target = delta - 1e-15 * steps - 1e-13
     if target <= 0:

@@ -16,7 +16,7 @@ from reproduction.privacy.kov import Guarantee
 _ROUNDING = 1e-14
 
 
-def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
+def amplify(guarantee: Guarantee, rate: float) -> Guarantee:
     """Return the guarantee of a release on a Poisson lot: (ln(1 + q (e^epsilon - 1)), q delta).
 
     It holds for adding or removing a record (Li, Qardaji & Su 2012; Balle, Barthe & Gaboardi,
@@ -30,10 +30,10 @@ def amplified(guarantee: Guarantee, rate: float) -> Guarantee:
     return Guarantee(sampled[()], (q * delta)[()])
 
 
-def before_sampling(guarantee: Guarantee, rate: float) -> Guarantee:
+def invert_amplification(guarantee: Guarantee, rate: float) -> Guarantee:
     """Return the guarantee before sampling that becomes this one: the inverse of ``amplified``.
 
-    Arguments and errors are those of :func:`amplified`; delta stays below 1.
+    Arguments and errors are those of :func:`amplify`; delta stays below 1.
     """
     q = sampling_rate(rate=rate)
     epsilon, delta = (np.asarray(value, dtype=float) for value in guarantee)
@@ -46,7 +46,7 @@ def linear_before_sampling_wrong(guarantee: Guarantee, rate: float) -> Guarantee
     """Return (epsilon / q, delta / q), which is NOT private: only the limit of small epsilon / q.
 
     IMGM's paper states amplification like this (section 5.1). The correct inverse is
-    :func:`before_sampling`, which is far smaller where epsilon / q is large.
+    :func:`invert_amplification`, which is far smaller where epsilon / q is large.
     """
     q = sampling_rate(rate=rate)
     return Guarantee(float(guarantee.epsilon) / q, min(float(guarantee.delta) / q, 1 - 1e-9))

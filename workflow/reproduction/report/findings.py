@@ -70,7 +70,7 @@ def read_ledger(path: str | os.PathLike) -> pd.DataFrame:
     return table.astype(dict.fromkeys(COUNTS, "Int64"))
 
 
-def relevant(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
+def select_claims(claims: pd.DataFrame, experiments: Collection[str]) -> pd.DataFrame:
     """Return the rows of ``claims.csv`` on some experiments."""
     if claims.empty:
         return claims
@@ -83,7 +83,7 @@ def group(kinds: pd.Series) -> pd.Series:
     return kinds.where(kinds.isin(GROUPS), OTHER)
 
 
-def controlled(claims: pd.DataFrame) -> dict[str, int]:
+def count_controls(claims: pd.DataFrame) -> dict[str, int]:
     """Return how many claims come out alike without data, and in direction alone.
 
     A claim holds in direction alone where a baseline that uses no record is better than what the

@@ -172,7 +172,7 @@ def _counts(claims: pd.DataFrame) -> dict[str, PrintedNumber]:
             counts[f"{prefix}.all"] = len(claimed)
             for verdict in findings.VERDICTS:
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
-            for control, count in findings.controlled(claimed).items():
+            for control, count in findings.count_controls(claimed).items():
                 counts[f"{prefix}.{control}"] = count
     return {
         name: PrintedNumber(str(n), n, "none", "claims, counted", "claims.csv")

@@ -194,5 +194,5 @@ def wishart_support(_stream: Stream, *, removed: bool = True) -> Numbers:
 
     After a record is removed the release is below that value with positive probability.
     """
-    probability = wishart.revealed(EPSILON) if removed else 0.0
+    probability = wishart.disclosure_probability(EPSILON) if removed else 0.0
     yield Number("probability of what the neighbour cannot release", probability, "=", 0, 1e-9)

@@ -87,21 +87,21 @@ def test_what_cannot_be_trained_is_one_sentence(part, place, said):
 
 def test_a_limit_keeps_the_same_records_in_every_array():
     arrays = {name: np.arange(90) for name in ("train_tokens", "train_labels", "test_labels")}
-    found = examples.limited(arrays, 30, np.random.default_rng(1), "train")
+    found = examples.limit_rows(arrays, 30, np.random.default_rng(1), "train")
     assert len(set(found["train_tokens"].tolist())) == 30
     assert same_integers(found["train_labels"], found["train_tokens"])
     assert same_integers(found["test_labels"], np.arange(90))
-    assert examples.limited(arrays, 90, np.random.default_rng(1), "train") is arrays
+    assert examples.limit_rows(arrays, 90, np.random.default_rng(1), "train") is arrays
 
 
 def test_deviations_are_rounded_up_to_float32():
     exact = np.random.default_rng(2).lognormal(size=1000)
-    found = base.at_least(exact)
+    found = base.round_up(exact)
     assert found.dtype == np.float32
     assert (found >= exact).all()
     assert (np.nextafter(found, np.float32(0)) < exact).all()
-    assert same_copies(base.at_least(found), found)
-    assert np.isinf(base.at_least(1e39))
+    assert same_copies(base.round_up(found), found)
+    assert np.isinf(base.round_up(1e39))
 
 
 def test_an_extractor_refuses_other_data(tmp_path):

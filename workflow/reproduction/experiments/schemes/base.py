@@ -174,7 +174,7 @@ def row_precisions(phi: float, shape: tuple[int, int], allocation: Binary) -> Ar
     return shares.precisions(phi**2 / np.sqrt(n), m, None)
 
 
-def per_row(deviations: Array) -> float | Array:
+def compress_rows(deviations: Array) -> float | Array:
     """Return one number if all rows have the same deviation, else a column (m, 1)."""
     same = bool((deviations == deviations[0]).all())
     return float(deviations[0]) if same else deviations[:, None]

@@ -26,7 +26,7 @@ from reproduction.experiments.schemes.base import (
     Deviations,
     Plan,
     Scheme,
-    per_row,
+    compress_rows,
     row_precisions,
 )
 from reproduction.mechanisms.allocation import Binary
@@ -96,7 +96,7 @@ def _additive(mechanism: Mechanism, plan: Features, epsilon: float, delta: float
 
 def _mvg(plan: Features, epsilon: float, delta: float, *, allocation: Binary) -> Deviations:
     phi = MVG().precision_budget(plan.query, epsilon=epsilon, delta=delta)
-    return {"features": per_row(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
+    return {"features": compress_rows(row_precisions(phi, plan.query.shape, allocation) ** -0.5)}
 
 
 #: Function of a plan, epsilon and delta.

@@ -30,7 +30,7 @@ from reproduction.experiments.schemes.base import (
     Scheme,
     analytic_mu,
     classical_multiplier,
-    per_row,
+    compress_rows,
     row_precisions,
 )
 from reproduction.mechanisms.allocation import Binary
@@ -143,7 +143,7 @@ class Gradients(Plan):
 def _per_step(plan: Gradients, epsilon: float, delta: float) -> Guarantee:
     """Return guarantees of one step before sampling, over shares of KOV's slack."""
     each = kov.splits(epsilon, delta, plan.steps)
-    return sampling.before_sampling(each, plan.rate)
+    return sampling.invert_amplification(each, plan.rate)
 
 
 def _classical(plan: Gradients, epsilon: float, delta: float) -> Deviations:
@@ -191,7 +191,9 @@ def _mvg(plan: Gradients, epsilon: float, delta: float, *, allocation: Binary) -
     _, step = analytic_mu(_per_step(plan, epsilon, delta))
     _, guarantee = analytic_mu(kov.splits(step.epsilon, step.delta, len(plan.shapes)))
     return {
-        name: per_row(_mvg_precisions(shape, guarantee, allocation, plan.clip, plan.clip) ** -0.5)
+        name: compress_rows(
+            _mvg_precisions(shape, guarantee, allocation, plan.clip, plan.clip) ** -0.5
+        )
         for name, shape in plan.shapes.items()
     }
 
@@ -231,7 +233,7 @@ def _mvg_code(plan: Gradients, epsilon: float, delta: float) -> Deviations:
         s2 = plan.clip * np.sqrt(m * n)
         # The code uses the variance as the standard deviation.
         variances = 1 / _mvg_precisions((m, n), step, IID, s2 / 2, s2)
-        deviations[name] = per_row(np.sqrt(plan.batches) * variances)
+        deviations[name] = compress_rows(np.sqrt(plan.batches) * variances)
     return deviations
 
 

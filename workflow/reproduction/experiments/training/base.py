@@ -25,7 +25,7 @@ from reproduction.data.prepared import Arrays, LearningSet
 from reproduction.experiments import schemes, training
 from reproduction.experiments.progress import progress
 from reproduction.experiments.schemes.base import Plan, Scheme, SchemeNoise
-from reproduction.experiments.training.examples import classes, limited, load
+from reproduction.experiments.training.examples import classes, limit_rows, load
 from reproduction.job_settings import Settings
 from reproduction.seeds import streams
 from reproduction.trials import (
@@ -120,7 +120,7 @@ def run(chosen: Training, name: str, data: LearningSet, settings: Settings) -> R
     available = schemes.registry(chosen.perturbation)
     checks.choice([*OF_TRAINING, *available], scheme=name)
     (stream,) = streams(settings.seed, "split", settings.experiment, "records", trials=[0])
-    trainer = chosen.trainer(limited(data.arrays, chosen.records, stream, "train"))
+    trainer = chosen.trainer(limit_rows(data.arrays, chosen.records, stream, "train"))
     count = classes(trainer.labels, data.name)
     rows: Rows
     if name == RANDOM:
@@ -235,7 +235,7 @@ def _noise_streams(
     return streams(settings.seed, "noise", settings.experiment, what, "report", trials=trials)
 
 
-def at_least(deviation: ArrayLike) -> NDArray:
+def round_up(deviation: ArrayLike) -> NDArray:
     """Return standard deviations in float32, rounded up, which is the private side."""
     exact = np.asarray(deviation, np.float64)
     with np.errstate(over="ignore"):

@@ -47,7 +47,7 @@ def _features(file: str | os.PathLike) -> LearningSet:
         ) from None
 
 
-def limited(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
+def limit_rows(arrays: Arrays, most: int | None, stream: np.random.Generator, part: str) -> Arrays:
     """Return the arrays, with at most ``most`` random rows of the part ``train`` or ``test``.
 
     Names of the part's arrays start with it. None for ``most`` keeps all rows.

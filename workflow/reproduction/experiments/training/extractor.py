@@ -23,7 +23,7 @@ from reproduction import files
 from reproduction.data.prepared import LearningSet
 from reproduction.experiments import training
 from reproduction.experiments.training import base, batches
-from reproduction.experiments.training.examples import accuracy, classes, limited, load
+from reproduction.experiments.training.examples import accuracy, classes, limit_rows, load
 from reproduction.experiments.training.models import Params
 from reproduction.seeds import streams
 
@@ -135,7 +135,7 @@ def run(
     stream, *part_streams = streams(seed, "extractor", data.name, trials=range(3))
     arrays = data.arrays
     for part, part_stream in zip(("train", "test"), part_streams, strict=True):
-        arrays = limited(arrays, records, part_stream, part)
+        arrays = limit_rows(arrays, records, part_stream, part)
     classes(arrays["train_labels"], data.name)
     inputs, test = (jnp.asarray(arrays[f"{part}_{network.stored}"]) for part in ("train", "test"))
     labels = jnp.asarray(arrays["train_labels"], jnp.int32)

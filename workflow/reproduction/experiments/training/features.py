@@ -21,7 +21,7 @@ from reproduction.data.prepared import Arrays
 from reproduction.experiments.schemes.base import SchemeNoise
 from reproduction.experiments.schemes.features import Features
 from reproduction.experiments.training import batches
-from reproduction.experiments.training.base import Score, Trainer, Training, at_least
+from reproduction.experiments.training.base import Score, Trainer, Training, round_up
 from reproduction.experiments.training.examples import accuracy
 from reproduction.trials import DEFAULT
 
@@ -96,7 +96,7 @@ def _radii(noise: SchemeNoise, records: int, stream: np.random.Generator) -> NDA
     plan: Features = noise.plan
     if plan.power == 2:
         return None
-    scale = at_least(plan.scale(float(noise.deviations["features"])))
+    scale = round_up(plan.scale(float(noise.deviations["features"])))
     sizes = stream.standard_gamma(plan.features / plan.power, (records, 1))
     return np.asarray(scale * sizes ** (1 / plan.power), np.float32)
 
@@ -135,7 +135,7 @@ class PrivateFeatures(Training):
             def score(noise: SchemeNoise | None, stream: np.random.Generator) -> dict[str, float]:
                 # One shape for all schemes, to compile once.
                 deviations = noise.deviations["features"] if noise else 0
-                deviation = np.broadcast_to(np.ravel(at_least(deviations)), features)
+                deviation = np.broadcast_to(np.ravel(round_up(deviations)), features)
                 # By NumPy, which draws normals in half the time that jax takes.
                 normals = stream.standard_normal(private.shape, np.float32)
                 radii = _radii(noise, records, stream) if noise else None

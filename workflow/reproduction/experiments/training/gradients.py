@@ -22,7 +22,7 @@ from reproduction.data.prepared import Arrays
 from reproduction.experiments.schemes.base import SchemeNoise
 from reproduction.experiments.schemes.gradients import Gradients
 from reproduction.experiments.training import batches
-from reproduction.experiments.training.base import Score, Trainer, Training, at_least, key
+from reproduction.experiments.training.base import Score, Trainer, Training, key, round_up
 from reproduction.experiments.training.examples import accuracy
 from reproduction.experiments.training.models import GraphNetwork, LeNet, Model, Params, Perceptron
 from reproduction.privacy import banded
@@ -147,7 +147,7 @@ class PrivateGradients(Training):
                 clip = float(plan.clip if noises[0] else np.inf)
                 deviations = {
                     name: np.stack(
-                        [at_least(noise.deviations[name] if noise else 0) for noise in noises]
+                        [round_up(noise.deviations[name] if noise else 0) for noise in noises]
                     )
                     for name in plan.shapes
                 }

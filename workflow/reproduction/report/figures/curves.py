@@ -32,7 +32,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     if not ours["role"].eq("mechanism").any():
         return ours.iloc[:0]
     published = run.published(catalogue.experiment(experiment).results)
-    theirs = frames.published(published, experiment).dropna(subset="epsilon")
+    theirs = frames.published_rows(published, experiment).dropna(subset="epsilon")
     levels = {catalogue.NONPRIVATE, rows["baseline"].iloc[0]}
     drawn = drawn_mechanisms(ours, run.table_epsilon) | levels
     frame = frames.stack_frames([ours, theirs])
@@ -71,7 +71,7 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     if not ours["mean"].notna().any():
         style.say(axes, "no guarantee at any ε")
     refusing = 0
-    for name, part in frames.ordered(ours):
+    for name, part in frames.split_mechanisms(ours):
         as_ = catalogue.look(name)
         epsilon, label = part["epsilon"], _label(part)
         style.curve(axes, epsilon, part["mean"], part["ci95"], as_=as_, label=label)

@@ -38,7 +38,7 @@ def tidy(experiment: str, run: Run) -> pd.DataFrame:
     if ours.empty:
         return ours
     levels = rows[rows["mechanism"].isin([catalogue.NONPRIVATE, every["baseline"].iloc[0]])]
-    theirs = frames.published(run.published(about.results), experiment)
+    theirs = frames.published_rows(run.published(about.results), experiment)
     theirs = theirs[theirs["mechanism"].eq(mechanism)].assign(direction="a")
     favours = ours["direction"].map(lambda name: labels.get(name, f"({name})"))
     ours = _ratios(ours.assign(favours=favours))

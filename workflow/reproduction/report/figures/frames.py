@@ -62,7 +62,7 @@ def count(number: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 1000 else markup.short(number, 2)
 
 
-def ordered(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+def split_mechanisms(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """Return the rows of each mechanism, in the order of the families."""
     names = sorted({*rows["mechanism"]}, key=catalogue.rank)
     return [(name, rows[rows["mechanism"].eq(name)]) for name in names]
@@ -74,7 +74,7 @@ def axis(frame: pd.DataFrame) -> str:
     return metrics[metric].axis if metric in metrics else metric
 
 
-def published(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def published_rows(table: pd.DataFrame, experiment: str) -> pd.DataFrame:
     """Return published results as rows of role ``published``, in the unit of an experiment.
 
     ``printed`` is in the printed unit. ``factor`` converts it to the unit that we suspect (1 where

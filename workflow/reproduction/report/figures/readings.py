@@ -43,7 +43,7 @@ def panel(experiment: str, run: Run) -> pd.DataFrame:
     wrong = rows["ran"].isin(judged.index[audit_status.refuted(judged)])
     rows = rows.assign(private=rows["private"].astype(bool) & ~wrong)
     table = run.published(catalogue.experiment(experiment).results)
-    theirs = frames.published(table, experiment).assign(row=table["method"])
+    theirs = frames.published_rows(table, experiment).assign(row=table["method"])
     theirs = theirs[theirs["mechanism"].isin(rows["mechanism"]) & theirs["epsilon"].notna()]
     usual = rows[rows["reading"].eq(readings.DEFAULT)]
     levels = [catalogue.NONPRIVATE, catalogue.RANDOM, summary.best_free_baseline(usual)]

@@ -80,7 +80,7 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
         title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
         column[0].set_title(f"{title}\n({place})" if place else title)
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
-            for name, part in frames.ordered(ours):
+            for name, part in frames.split_mechanisms(ours):
                 _scheme(axes, part, across, catalogue.look(name))
             for level in rows[rows["role"].eq("level")].itertuples():
                 style.level(axes, level.mean, level.mechanism)
@@ -140,7 +140,7 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     ours = frame[frame["role"].eq("mechanism") & ~frame["_repeats"].eq(True)]
     keys = [
         style.key(frames.mechanism_label(part), catalogue.look(name))
-        for name, part in frames.ordered(ours)
+        for name, part in frames.split_mechanisms(ours)
     ]
     levels = frame.loc[frame["role"].eq("level"), "mechanism"].unique()
     keys += [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels]

@@ -336,7 +336,7 @@ def _added(
 def _card(card: cards.Card, outputs: PageRun, present: set[str]) -> dict[str, Any]:
     """Return a card with its claims and with links to its table and its curves."""
     name = card.about.id
-    claims = findings.relevant(outputs.table("claims"), [name]).to_dict("records")
+    claims = findings.select_claims(outputs.table("claims"), [name]).to_dict("records")
     table, curves = _table(name, outputs), f"figures/curves_{name}"
     links = {table: f"Table {card.about.table}" if card.about.table else "Table"}
     links[curves] = "By ε"
@@ -375,7 +375,7 @@ def _health(outputs: PageRun) -> dict[str, Any]:
     totals, failed = table["subject"].value_counts(), audit.failures(table)
     totals = totals.drop(audit.CONTROL, errors="ignore")
     words = [f"{subject}: {failed[subject]} of {n} failed" for subject, n in totals.items()]
-    return {"passed": not any(failed.values()), "words": words + audit.caught(table)}
+    return {"passed": not any(failed.values()), "words": words + audit.caught_sentences(table)}
 
 
 def _source(name: str) -> Markup:

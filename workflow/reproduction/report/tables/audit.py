@@ -79,7 +79,7 @@ def releases(run: Run) -> pd.DataFrame:
     return pd.concat([table for table in audits if len(table)] or audits, ignore_index=True)
 
 
-def caught(table: pd.DataFrame) -> list[str]:
+def caught_sentences(table: pd.DataFrame) -> list[str]:
     """Return one sentence on the negative control, or none if it was not run."""
     missed, count = failures(table)[CONTROL], int(table["subject"].eq(CONTROL).sum())
     return [f"{count - missed} of {count} wrong mechanisms caught"] if count else []
