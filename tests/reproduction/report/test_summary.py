@@ -86,7 +86,7 @@ def test_a_refused_value_of_a_grid_hides_no_chosen_one(saved):
     assert alone["outcome"].tolist() == [NO_GUARANTEE]
 
 
-def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved):
+def test_each_epsilon_has_its_own_choice_and_ties_take_the_first_variant_of_the_settings(saved):
     parts = []
     for epsilon, best in (("1", "20"), ("10", "8")):
         for rows in ("20", "4", "8"):
@@ -100,14 +100,14 @@ def test_each_epsilon_has_its_own_choice_and_ties_take_the_smaller_variant(saved
     table = summary.summarise_trials([saved(*parts)])
     assert (
         table["configuration"].tolist()
-        == ["sketch_multiple=4"] * 3 + ["sketch_multiple=8"] * 2 + ["sketch_multiple=20"] * 3
+        == ["sketch_multiple=20"] * 3 + ["sketch_multiple=4"] * 3 + ["sketch_multiple=8"] * 2
     )
-    assert table["epsilon"].tolist() == ["1", "10", "100", "1", "10", "1", "10", "100"]
+    assert table["epsilon"].tolist() == ["1", "10", "100", "1", "10", "100", "1", "10"]
     found = dict(table[table["chosen"]][["epsilon", "configuration"]].to_numpy().tolist())
     assert found == {
         "1": "sketch_multiple=20",
         "10": "sketch_multiple=8",
-        "100": "sketch_multiple=4",
+        "100": "sketch_multiple=20",
     }
 
 
