@@ -88,7 +88,7 @@ def test_kept_verdicts_follow_the_families_and_the_last_mechanism_moves_no_other
 def test_in_one_family_for_all_the_last_mechanism_would_move_others(monkeypatch):
     runs = [in_order(name) for name in RUNS]
     every = {name for _, order, _ in runs for name in order}
-    monkeypatch.setattr(catalogue, "of_papers", lambda: every)
+    monkeypatch.setattr(catalogue, "papers_mechanisms", lambda: every)
     tests, verdicts = sum(moved_by(*run) for run in runs)
     assert tests > 1000
     assert verdicts > 0

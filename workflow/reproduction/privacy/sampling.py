@@ -31,7 +31,7 @@ def amplify(guarantee: Guarantee, rate: float) -> Guarantee:
 
 
 def invert_amplification(guarantee: Guarantee, rate: float) -> Guarantee:
-    """Return the guarantee before sampling that becomes this one: the inverse of ``amplified``.
+    """Return the guarantee before sampling that becomes this one: the inverse of :func:`amplify`.
 
     Arguments and errors are those of :func:`amplify`; delta stays below 1.
     """
