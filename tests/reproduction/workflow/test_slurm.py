@@ -130,7 +130,8 @@ def test_a_killed_trial_ends_its_group_and_the_same_command_goes_on(slurm, unrun
     # The nodes read it too: config.yaml has no such row.
     rows = {"regression": {"mechanisms": ["jl_exact", "laplace"]}}
     settings = tinyproject.overlay(tmp_path, experiments=rows)
-    with (project.folder / "workflow/reproduction/mechanisms/jl.py").open("a") as stream:
+    mechanism = project.folder / "workflow/reproduction/mechanisms/jl.py"
+    with mechanism.open("a") as stream:
         stream.write(KILLED_ONCE)
     target = "results/summary/regression.csv"
     # As in docs/clusters.md, with shorter waits: the disk is this machine's.
@@ -145,6 +146,8 @@ def test_a_killed_trial_ends_its_group_and_the_same_command_goes_on(slurm, unrun
         assert sorted(file.name for file in trials.glob("*.csv.gz")) == files
     plan = project.plan(*settings, "--", target)
     assert plan.idle, plan.output
-    # The control: without a trial there is something to do.
-    (trials / "laplace.csv.gz").unlink()
-    assert not project.plan(*settings, "--", target).idle
+    # The control: an edit of the mechanism's code is something to do.
+    with mechanism.open("a") as stream:
+        stream.write("# A remark.\n")
+    trial = "trials/regression/default/jl_exact"
+    assert project.plan(*settings, "--", target).jobs == {trial, "summary/regression"}
