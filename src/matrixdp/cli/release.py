@@ -21,6 +21,7 @@ Beside these, above [bounds]:
     mechanism = "clipped"        # or laplace, gaussian, analyze_gauss (default: the first one
                                  # that `matrixdp recommend` lists)
     max_norm = 1.0               # a public l2 norm of records, in the columns' units: less noise
+    missing_values = ["-999", "?"]   # what else stands for a missing value, by the code book
     label = "again"              # the same request has the same answer, at no cost; a new label has
                                  # a new one, at a new charge
     account = "books.json"       # of all releases of the file (default: beside the file)

@@ -397,7 +397,7 @@ def proposal(spec: Specification) -> str:
     Every release states the rule for missing values, and the first one of an account its total.
     """
     if spec.total or storage.account_path(spec.file, spec.account).exists():
-        stated = "missing" in spec.terms or not missing.can_occur(spec.file)
+        stated = "missing" in spec.terms or not missing.can_occur(spec.file, spec.book)
         return "" if stated else missing.UNSTATED
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "

@@ -118,7 +118,7 @@ def notes_of_release(
     if isinstance(spec.output, Bounds):
         return provenance.failure(rows)
     notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
-    if fills and missing.can_occur(spec.file):
+    if fills and missing.can_occur(spec.file, spec.book):
         notes.append(statement["rule_for_missing_values"])
     if found := provenance.describe(statement):
         notes.append(found)

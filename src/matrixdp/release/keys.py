@@ -125,6 +125,7 @@ KEYS = {
     "per_person": Key(checks.count),
     # Checked beside the bounds, within which a value lies.
     "missing": Key(lambda *, missing: missing, missing.MIDDLE),
+    "missing_values": Key(missing.check_codes),
     "separator": Key(partial(_mark, readers.SEPARATORS)),
     "decimal": Key(partial(_mark, readers.DECIMALS)),
 }
@@ -161,3 +162,4 @@ class Settings(TypedDict, total=False):
     person: str | int | None
     per_person: int | None
     missing: Literal["refuse", "middle", "present"] | Mapping[Any, float] | None
+    missing_values: Sequence[str | float] | Mapping[Any, Sequence[str | float]] | None

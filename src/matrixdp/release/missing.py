@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
-from matrixdp.release import tables
+from matrixdp.release import readers, tables
 from matrixdp.release.outputs import words
+from matrixdp.release.people import MISSING
 
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
 #: ended release reveals something about one record, as does a cell that is not a number.
@@ -27,13 +32,14 @@ UNSTATED = (
 )
 
 
-def can_occur(path: Path) -> bool:
+def can_occur(path: Path, book: readers.CodeBook) -> bool:
     """Return whether a file's format can have missing values; no record is read.
 
-    An array of integers or booleans has none. A file that is no such array is judged by its suffix.
+    An array of integers or booleans has none, but for codes. A file that is no such array is judged
+    by its suffix.
     """
     try:
-        if tables.suffix(path) == ".npy":
+        if not book and tables.suffix(path) == ".npy":
             return bool(np.load(path, mmap_mode="r", allow_pickle=False).dtype.kind not in "iub")
     except (OSError, ValueError):
         return True
@@ -65,6 +71,103 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
             f"a mean, or a table of column = value with columns among {', '.join(names)}"
         )
     return values
+
+
+def check_codes(*, missing_values: object) -> dict[str, list[Any]] | list[Any]:
+    """Return codes of missing values, of all columns or by column, each a text or a number."""
+    table: dict[str, Any] = (
+        missing_values if isinstance(missing_values, dict) else {"": missing_values}
+    )
+    for name, codes in table.items():
+        known = isinstance(codes, list | tuple) and all(
+            isinstance(code, str | Real) and not isinstance(code, bool | np.bool) for code in codes
+        )
+        if not known or not codes:
+            raise InputError(
+                f"missing_values{name and '.'}{name} is {checks.shown(codes)}; give a list of "
+                'texts and numbers, as ["-999", "?"], or a table of column = list'
+            )
+    if isinstance(missing_values, dict):
+        return {name: [*codes] for name, codes in missing_values.items()}
+    return [*table[""]]
+
+
+def code_book(
+    stated: dict[str, list[Any]] | list[Any] | None,
+    names: Sequence[str],
+    box: Box | None,
+    dialect: readers.Dialect,
+) -> dict[str, readers.Codes]:
+    """Return the codes of missing values of each column that has any, beside those of all files.
+
+    Args:
+        stated: result of :func:`check_codes`.
+        names: columns, m.
+        box: their bounds; None where nobody knows any.
+        dialect: how the file writes numbers, and so a code that is one.
+
+    Raises:
+        InputError: a code is a number within the bounds, where records may have it as a value; a
+            text that is no missing value, such as true; or of another column.
+    """
+    table = stated if isinstance(stated, dict) else dict.fromkeys(names, stated or [])
+    if others := [name for name in table if name not in names]:
+        raise InputError(
+            f"missing_values has the column {others[0]!r}; state codes of columns among "
+            f"{', '.join(names)}"
+        )
+    book = {}
+    for i, name in enumerate(names):
+        numbers, texts = set(), set()
+        for code in table.get(name, []):
+            number = _number_of(code, dialect)
+            if number is None:
+                texts.add(code.strip().lower())
+            elif not np.isnan(number):
+                numbers.add(number + 0.0)
+        for number in numbers:
+            if box and box.lower[i] <= number <= box.upper[i]:
+                remedy = (
+                    "leave it out"
+                    if isinstance(stated, dict)
+                    else 'state codes by column, as missing_values = {age = ["-999"]}'
+                )
+                raise InputError(
+                    f"missing_values has {number:g}, which lies within bounds.{name}, where a "
+                    f"record may have it as its value; state bounds without it, or {remedy}"
+                )
+        if words := texts & {*readers.BOOLEANS}:
+            raise InputError(
+                f"missing_values has {min(words)!r}, which counts as a number; leave it out"
+            )
+        if numbers or texts - MISSING:
+            book[name] = readers.Codes((*sorted(numbers),), (*sorted(texts - MISSING),))
+    return book
+
+
+def _number_of(code: Any, dialect: readers.Dialect) -> float | None:
+    """Return the number that a code is or states, in the file's own decimals; None of a text."""
+    if not isinstance(code, str):
+        with contextlib.suppress(OverflowError):
+            return float(code)
+        return math.copysign(math.inf, code)
+    for way in (dialect, readers.USUAL):
+        with contextlib.suppress(ValueError):
+            return readers.value(code, way)
+    return None
+
+
+def describe_codes(book: readers.CodeBook) -> str:
+    """Return what else counts as a missing value, as the end of a sentence."""
+    kinds: dict[readers.Codes, list[str]] = {}
+    for name, codes in book.items():
+        kinds.setdefault(codes, []).append(name)
+    parts = [
+        words.join([*(f"{number:.10g}" for number in codes.numbers), *map(repr, codes.texts)])
+        + f" of {words.join(columns)}"
+        for codes, columns in kinds.items()
+    ]
+    return f"; as missing count also {', and '.join(parts)}" * bool(parts)
 
 
 def describe_fill(

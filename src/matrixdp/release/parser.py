@@ -31,7 +31,7 @@ from matrixdp.release.specification import Specification
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
-    *("alpha", "intercept", "max_norm", "missing"),
+    *("alpha", "intercept", "max_norm", "missing", "missing_values"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
@@ -226,7 +226,7 @@ def _check_dots(key: str, table: object) -> None:
 
 def _one(path: Path, table: dict[str, Any]) -> Specification:
     """Return the specification in a table; values of several keys must fit each other."""
-    for key in ("bounds", "missing"):
+    for key in ("bounds", "missing", "missing_values"):
         _check_dots(key, table.get(key))
     values = _values(table)
     output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
@@ -252,6 +252,9 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
         fill = np.full_like(fill, np.nan)
     elif rule == missing.PRESENT:
         output_type = _of_present_values(output_type, values)
+    dialect = _dialect(values)
+    within = None if output_type is Bounds else box
+    book = missing.code_book(values["missing_values"], names, within, dialect)
     line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
     output = output_type(
         columns=tuple(names),
@@ -274,7 +277,8 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
         account=values["account"] and path.parent / values["account"],
         people=people,
         label=values["label"],
-        dialect=_dialect(values),
+        dialect=dialect,
+        book=book,
     )
 
 
@@ -315,7 +319,8 @@ def _check_place(table: Mapping[str, Any]) -> None:
     """
     bounds = table.get("bounds")
     for key, value in bounds.items() if isinstance(bounds, dict) else ():
-        pair = isinstance(value, list) and len(value) == 2
+        pair = isinstance(value, list) and [*map(type, value)].count(str) == 0
+        pair = pair and len(value) == 2
         if not pair and key in (*KEYS, "weight", "release"):
             raise InputError(
                 f"{key} stands below [bounds], as if it were a column; move it up, above the line "

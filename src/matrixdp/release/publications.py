@@ -65,8 +65,9 @@ def make_release(
         settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
             ``query`` ("records", "mean", "second_moments", "covariance", "components", ``number``
             of them, or "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing``
-            ("refuse", "middle", a number per column, or "present" for a mean). ``mechanism`` is a
-            key that :func:`recommend` prints; ``delta``, ``label`` and the like are as there.
+            ("refuse", "middle", a number per column, or "present" for a mean); what else stands for
+            a missing value is in ``missing_values``, as ``[-999, "?"]``. ``mechanism`` is a key
+            that :func:`recommend` prints; ``delta``, ``label`` and the like are as there.
             ``person``, ``per_person`` and ``adjacency`` go together; ``max_norm`` is a public l2
             norm of records, beside their bounds. ``bounds`` is a dictionary
             ``{column: (lowest, highest)}``, which selects the columns, or has one of the other
@@ -254,6 +255,8 @@ def _plain(value: Any, name: str) -> Any:
                 f"{name} has the key {twice[0]!r} twice, as a text and as a number; leave one out"
             )
         return {str(key): _plain(item, name) for key, item in value.items()}
+    if isinstance(value, list | tuple) and name == "missing_values":
+        return [_plain(item, name) for item in value]
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
     if isinstance(value, Real | Decimal) and not isinstance(value, int | float):

@@ -12,7 +12,7 @@ import itertools
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ _REMEDY = (
 _ROWS = 1 << 14
 
 #: Values of CSV, in small letters, that other formats have as booleans.
-_BOOLEANS = {"true": 1.0, "false": 0.0}
+BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
 class Dialect(NamedTuple):
@@ -49,6 +49,34 @@ class Dialect(NamedTuple):
     separator: str = ","
     decimal: str = "."
 
+
+class Codes(NamedTuple):
+    """What stands for a missing value in a column by its code book, in public.
+
+    Attributes:
+        numbers: as -999.
+        texts: as ?, in small letters and without blanks around them.
+    """
+
+    numbers: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def hold(self, cell: object) -> bool:
+        """Return whether a cell is one of the texts."""
+        return isinstance(cell, str) and cell.strip().lower() in self.texts
+
+    def replaced(self, numbers: Array, kind: np.dtype[Any] | None = None) -> Array:
+        """Return numbers (n,) with NaN in place of codes, as they are in the type of their file."""
+        codes = np.array(self.numbers)
+        if kind is not None and kind.kind == "f" and kind.itemsize < codes.itemsize:
+            with np.errstate(over="ignore"):
+                stored = codes.astype(kind).astype(np.float64)
+            codes = stored[np.isfinite(stored) | ~np.isfinite(codes)]
+        return np.where(np.isin(numbers, codes), np.nan, numbers) if codes.size else numbers
+
+
+#: Codes by column; a column without any has none.
+CodeBook = Mapping[str, Codes]
 
 #: Errors of the csv module, by a part of their texts: what is there, and the remedy.
 _ERRORS = {
@@ -70,8 +98,8 @@ _LONGEST = 1 << 16
 
 #: A byte order mark; files that were put together, or saved twice, begin with several.
 _MARK = "\ufeff"
-#: Of a file that nothing is stated of.
-USUAL = Dialect()
+#: Of a file that nothing is stated of, and of a column.
+USUAL, NO_CODES = Dialect(), Codes()
 #: Names of the values that ``separator`` may have.
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: The values that ``decimal`` may have.
@@ -81,7 +109,9 @@ DECIMALS = (".", ",")
 Block = tuple[Array, Sequence[object]]
 
 
-def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> Iterator[Block]:
+def _csv(
+    path: Path, columns: Sequence[str], person: str, dialect: Dialect, book: CodeBook
+) -> Iterator[Block]:
     # A line feed alone ends a line, also after a carriage return. Were a carriage return an end
     # too, then whether a line feed is one would depend on the line before.
     with path.open(newline="\n", encoding="utf-8") as file:
@@ -105,9 +135,9 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
                 'not stated, so that 1.500 may be 1500; state decimal = "," or decimal = "."'
             )
         # No more of a line stays than its cells in the columns.
-        names = [header[i] for i in places]
+        codes = {name: book.get(name, NO_CODES) for name in columns}
         records = (
-            (_row([line[i] for i in places], dialect, path, names, record), line[place])
+            (_row([line[i] for i in places], dialect, path, codes, record), line[place])
             for record, line in _records(path, lines, len(header), dialect)
         )
         step = block_rows(len(columns), _ROWS)
@@ -115,6 +145,8 @@ def _csv(path: Path, columns: Sequence[str], person: str, dialect: Dialect) -> I
             # A list of lists would be copied number by number.
             numbers = array("d", itertools.chain.from_iterable(row for row, _ in block))
             rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(block), -1)
+            for i, of_column in enumerate(codes.values()):
+                rows[:, i] = of_column.replaced(rows[:, i])
             yield rows, [name for _, name in block] if person else []
 
 
@@ -177,7 +209,7 @@ def _keys_for(separator: str) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        _value(text.replace(",", "."), USUAL)
+        value(text.replace(",", "."), USUAL)
     except ValueError:
         return False
     return True
@@ -230,18 +262,21 @@ def _records(
 
 
 def _row(
-    cells: list[str], dialect: Dialect, path: Path, columns: Sequence[str], record: int
+    cells: list[str], dialect: Dialect, path: Path, codes: CodeBook, record: int
 ) -> list[float]:
     """Return the numbers in the cells of a record, each as :func:`_number` reads it."""
     numbers = _plain_numbers(cells, dialect)
     if numbers is None:
-        pairs = zip(cells, columns, strict=True)
-        numbers = [_number(cell, dialect, path, column, record) for cell, column in pairs]
+        pairs = zip(cells, codes, strict=True)
+        numbers = [
+            np.nan if codes[column].hold(cell) else _number(cell, dialect, path, column, record)
+            for cell, column in pairs
+        ]
     return numbers
 
 
 def _plain_numbers(cells: Sequence[str], dialect: Dialect) -> list[float] | None:
-    """Return :func:`_value` of each cell where all of them state a number, else None.
+    """Return :func:`value` of each cell where all of them state a number, else None.
 
     What all cells of a record lack each of them lacks, which is looked up once.
     """
@@ -261,13 +296,13 @@ def _plain_numbers(cells: Sequence[str], dialect: Dialect) -> list[float] | None
 def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -> float:
     """Return the number in a cell, by this cell alone; NaN where it is missing."""
     try:
-        return _value(cell, dialect)
+        return value(cell, dialect)
     except ValueError:
         text = cell.strip().lower()
     if text in MISSING:
         return np.nan
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
+    if text in BOOLEANS:
+        return BOOLEANS[text]
     wrong_mark = next(mark for mark in DECIMALS if mark != dialect.decimal)
     if wrong_mark in text and _is_number(text):
         decimals = f'state decimal = "{wrong_mark}" if it stands before decimals'
@@ -280,7 +315,7 @@ def _number(cell: str, dialect: Dialect, path: Path, column: str, record: int) -
     raise InputError(f"{path} has no number in record {record}, column {column!r}; {_REMEDY}")
 
 
-def _value(cell: str, dialect: Dialect) -> float:
+def value(cell: str, dialect: Dialect) -> float:
     """Return the number that a cell states in ASCII, as 1.5, 15e-1 or inf.
 
     Raises:
@@ -296,7 +331,9 @@ def _value(cell: str, dialect: Dialect) -> float:
     return float(cell)
 
 
-def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[Block]:
+def _npy(
+    path: Path, columns: Sequence[str], person: str, _: Dialect, book: CodeBook
+) -> Iterator[Block]:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     # Of no record: what the file's type says.
     cells.check_container(array, str(path))
@@ -313,11 +350,16 @@ def _npy(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterato
         rows = array[start : start + step]
         # As numbers of the file, which float64 need not tell apart.
         names = as_objects(rows[:, place]) if person else []
-        numbers = cells.numbers(rows[:, places], str(path), first=start + 1)
-        yield np.ascontiguousarray(numbers), names
+        numbers = np.ascontiguousarray(cells.numbers(rows[:, places], str(path), first=start + 1))
+        for i, column in enumerate(columns):
+            if column in book:
+                numbers[:, i] = book[column].replaced(numbers[:, i], array.dtype)
+        yield numbers, names
 
 
-def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Iterator[Block]:
+def _parquet(
+    path: Path, columns: Sequence[str], person: str, _: Dialect, book: CodeBook
+) -> Iterator[Block]:
     try:
         from pyarrow import parquet, types
     except ImportError as error:
@@ -341,7 +383,7 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
         for batch in file.iter_batches(step, columns=[*columns, *([person] if person else [])]):
             parts = (batch.column(name).to_numpy(zero_copy_only=False) for name in columns)
             rows = [
-                _column(part, path, column, first)
+                _column(part, path, column, first, book)
                 for part, column in zip(parts, columns, strict=True)
             ]
             names = batch.column(person).to_pylist() if person else []
@@ -350,7 +392,12 @@ def _parquet(path: Path, columns: Sequence[str], person: str, _: Dialect) -> Ite
 
 
 def frame_blocks(
-    frame: Any, labels: Sequence[Any], name: Path, columns: Sequence[str], person: str
+    frame: Any,
+    labels: Sequence[Any],
+    name: Path,
+    columns: Sequence[str],
+    person: str,
+    book: CodeBook,
 ) -> Iterator[Block]:
     """Yield the blocks of a data frame or an array, whose columns have these labels."""
     header, is_frame = [*map(str, labels)], hasattr(frame, "columns")
@@ -372,20 +419,25 @@ def frame_blocks(
                 "record per row"
             )
         # Of no record: refuses what a type says, before any block is read.
-        _column(arrays[i][:0], name, column, 1)
+        _column(arrays[i][:0], name, column, 1, book)
     step = block_rows(len(columns), _ROWS)
     for start in range(0, len(frame), step):
         part = slice(start, start + step)
         rows = [
-            _column(arrays[i][part], name, column, start + 1)
+            _column(arrays[i][part], name, column, start + 1, book)
             for i, column in zip(places, columns, strict=True)
         ]
         yield np.stack(rows, axis=1), as_objects(arrays[place][part]) if person else []
 
 
-def _column(values: Any, name: Path, column: str, first: int) -> Array:
+def _column(values: Any, name: Path, column: str, first: int, book: CodeBook) -> Array:
     """Return cells of a column, the first of them of record ``first``, in float64."""
-    return cells.numbers(values, str(name), _REMEDY, first=first, column=column)
+    codes = book.get(column, NO_CODES)
+    if codes.texts and values.dtype.kind == "O":
+        texts = [codes.hold(cell) for cell in as_objects(values)]
+        values = np.ma.masked_where(texts, values)
+    numbers = cells.numbers(values, str(name), _REMEDY, first=first, column=column)
+    return codes.replaced(numbers, values.dtype)
 
 
 def _places(

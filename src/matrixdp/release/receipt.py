@@ -110,7 +110,8 @@ def build(
             spec.fill,
             left_out=spec.leaves_missing_out,
             shrinks=spec.output.max_norm is not None,
-        ),
+        )
+        + missing.describe_codes(spec.book),
         "beyond_bounds": spec.output.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,

@@ -27,6 +27,7 @@ def read_records(spec: Specification) -> Iterator[Array]:
         *(spec.file, spec.output.columns, spec.fill, people, spec.dialect),
         frame=spec.frame,
         keep_missing=spec.leaves_missing_out,
+        book=spec.book,
     )
     for block in blocks:
         count += len(block)

@@ -50,6 +50,8 @@ class Specification:
     label: str = ""
     #: How a file of CSV is written.
     dialect: readers.Dialect = readers.USUAL
+    #: What else stands for a missing value in columns.
+    book: readers.CodeBook = field(default_factory=dict)
     #: Records in memory, a data frame or an array, in place of those in ``file``, its name.
     frame: Any = field(default=None, compare=False, repr=False)
 
@@ -77,6 +79,7 @@ class Specification:
             **output.options,
             **({"person": [*self.people]} if self.people else {}),
             **({"dialect": [*self.dialect]} if self.dialect != readers.USUAL else {}),
+            **({"missing_values": self.book} if self.book else {}),
         }
 
     @property

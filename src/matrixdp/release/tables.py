@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,7 @@ def blocks(
     *,
     frame: Any = None,
     keep_missing: bool = False,
+    book: readers.CodeBook = MappingProxyType({}),
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
@@ -112,6 +114,7 @@ def blocks(
         dialect: how a file of CSV is written.
         frame: records in memory, a data frame or an array (n, columns); masked values are missing.
         keep_missing: whether missing values stay, as NaN; infinite ones do, too.
+        book: what else stands for a missing value in columns.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
@@ -124,9 +127,9 @@ def blocks(
         kind = suffix(path)
         remedy = f"save it {'as a table of numbers' if kind == '.npy' else 'anew'}"
         reading = as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy)
-        parts = readers.READERS[kind](path, columns, person, dialect)
+        parts = readers.READERS[kind](path, columns, person, dialect, book)
     else:
-        parts = readers.frame_blocks(frame, labels(frame), path, columns, person)
+        parts = readers.frame_blocks(frame, labels(frame), path, columns, person, book)
     first, counts = 1, people and FirstRecords(people.most, path, people.column)
     with reading:
         for block, names in parts:

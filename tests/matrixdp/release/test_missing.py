@@ -4,6 +4,7 @@ import itertools
 
 import harness
 import numpy as np
+import pandas as pd
 import pytest
 from harness import charges, run
 
@@ -98,6 +99,90 @@ def test_no_door_puts_a_value_in_place_of_a_missing_one_unstated(folder, capsys,
 def test_a_rule_that_is_stated_leaves_the_request_as_it_was(folder, rules):
     requests = [harness.spec(folder, **{**AGES, "missing": rule}).request(folder) for rule in rules]
     assert len({*map(storage.digest, requests)}) == 1
+
+
+#: Codes, and cells of CSV that they make missing beside those that always are.
+CODED = [
+    (None, []),
+    (["-9", "?"], ["-9", " -9.00 ", "-9e0", "?", " ? "]),
+    ([-9, "Unknown"], ["-9", "unknown", "UNKNOWN "]),
+    ({"age": [99.5]}, ["99.5", "9.95e1"]),
+    (["NA", "nan", ""], []),
+]
+OTHERS = ["-9.5", "99", "3", "inf"]
+
+
+def first_number(spec):
+    """Return the number of the first record; None where it has none."""
+    try:
+        return next(read_records(spec))[0, 0]
+    except mdp.InputError:
+        return None
+
+
+@pytest.mark.parametrize(("codes", "cells"), CODED)
+def test_what_stands_for_a_missing_value_is_stated(tmp_path, codes, cells):
+    """The control is in the rows: without a code, or beside one, a cell is no missing value."""
+    keys = {**AGES, "missing": "middle", "missing_values": codes, "file": "ages.csv"}
+    for cell in ["-9", "?", *cells, *OTHERS]:
+        (tmp_path / "ages.csv").write_text(f"age\n{cell}\n4\n4\n4\n")
+        spec = harness.spec(tmp_path, **keys)
+        first = first_number(spec)
+        if cell in cells:
+            assert first == 5.0
+        else:
+            assert first == (None if cell == "?" else float(cell))
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64", "object", "frame", "parquet", "npy"])
+def test_a_code_is_found_in_every_type_of_a_column(tmp_path, kind):
+    column = np.array([4.0, -999, 4, 4]) if kind == "int64" else np.array([4.0, -999.9, 4, 4])
+    codes = [np.int64(-999)] if kind == "int64" else [-999.9]
+    stored = {"object": object, "int64": int}.get(kind, np.float32)
+    array = column.astype(stored)[:, None]
+    if kind == "object":
+        array[2, 0], codes = "?", [-999.9, "?"]
+    name = "age" if kind in ("frame", "parquet") else "0"
+    keys = {**AGES, "bounds": {name: [0, 10]}, "mechanism": "laplace", "missing": "refuse"}
+    if kind in ("parquet", "npy"):
+        if kind == "npy":
+            np.save(tmp_path / "ages.npy", array)
+        else:
+            pd.DataFrame({name: array[:, 0]}).to_parquet(tmp_path / "ages.parquet")
+        keys |= {"file": f"ages.{kind}", "missing_values": codes}
+        with pytest.raises(mdp.InputError, match="no finite number in record 2"):
+            mdp.make_release(harness.write(tmp_path, **keys))
+        return
+    source = pd.DataFrame({name: array[:, 0]}) if kind == "frame" else array
+    settings = {"query": "mean", "bounds": {name: (0, 10)}, "epsilon": 2, "missing": "refuse"}
+    with pytest.raises(mdp.InputError, match="no finite number in record 2"):
+        mdp.make_release(source, **settings, missing_values=codes)
+    if kind != "object":
+        # The control: without the code it is a number, and clipped.
+        assert mdp.make_release(source, **settings).receipt["epsilon"] == 2
+
+
+def test_codes_are_part_of_a_request_and_of_its_receipt(folder, capsys):
+    keys = {**AGES, "missing": "middle"}
+    stated = [["-9", "?"], ["?", -9.0, "NA"], {"age": ["?", "-9e0"]}, ["-9"], None, ["null"]]
+    requests = [
+        harness.spec(folder, **keys, missing_values=codes).request(folder) for codes in stated
+    ]
+    digests = [*map(storage.digest, requests)]
+    assert len({*digests[:3]}) == 1
+    assert len({*digests}) == 3
+    # One without codes has the digest that it had before there were any.
+    assert digests[4] == digests[5]
+    assert "missing_values" not in requests[4]
+    assert run(folder, **keys, missing_values=["-9", "?"]) == 0
+    assert "as missing count also -9, '?' of age" in capsys.readouterr().err
+
+
+def test_an_array_of_whole_numbers_with_codes_needs_a_rule(tmp_path):
+    np.save(tmp_path / "ages.npy", np.array([[1], [2], [-9], [4]]))
+    keys = {**AGES, "file": "ages.npy", "bounds": {"0": [0, 10]}}
+    assert run(tmp_path, **keys, missing_values=[-9]) == 2
+    assert run(tmp_path, **keys) == 0
 
 
 def test_the_console_and_the_receipt_say_what_a_missing_value_becomes(tmp_path, capsys):

@@ -148,7 +148,7 @@ def test_a_cell_is_read_alike_whatever_the_others_are(folder, small_blocks, line
 def one_by_one(cells, dialect):
     """Return the numbers of cells as bytes; None where one states none."""
     try:
-        return np.array([readers._value(cell, dialect) for cell in cells]).tobytes()
+        return np.array([readers.value(cell, dialect) for cell in cells]).tobytes()
     except ValueError:
         return None
 
@@ -163,14 +163,14 @@ def test_the_cells_of_a_record_are_read_as_each_alone(cells, dialect):
 
 def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypatch):
     """A decimal comma in one line would make others numbers, or end the release."""
-    honest, commas = readers._value, set()
+    honest, commas = readers.value, set()
 
     def guess(cell, dialect):
         if "," in cell:
             commas.add(cell)
         return honest(cell, readers.Dialect(";", ",") if commas else dialect)
 
-    monkeypatch.setattr(readers, "_value", guess)
+    monkeypatch.setattr(readers, "value", guess)
     monkeypatch.setattr(readers, "_plain_numbers", lambda cells, dialect: None)
     assert others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
     monkeypatch.undo()
