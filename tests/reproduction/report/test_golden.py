@@ -16,7 +16,7 @@ import showntexts
 from packages import KEPT
 
 _TABLES = [name for name in distinctrun.TABLES if name != "tables/errata"]
-_MARKED = ("curves_regression", "noise_levels", "price")
+_MARKED = ("curves_regression", "noise_levels")
 #: What each run shows. Of the kept one frames and drawings are summarised; of those with a base
 #: only what they show otherwise is kept. Each exhibit stands at least once.
 SHOWN = {
