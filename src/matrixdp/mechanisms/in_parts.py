@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from matrixdp import library
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
-from matrixdp.library import LazyProperty
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.centred import CentredMoments, CentreQuery
@@ -128,26 +127,30 @@ class ComposedMoments:
     program: CentredMoments | PrivatelyClippedMoments
 
     def __post_init__(self) -> None:
-        chooser(self.program)
-        if self.program.query != records_of(self.query):
-            raise NoGuarantee(OTHER)
-        for query in (release.query for part in self.parts for release in part.releases):
-            if type(query) not in SUMS:
-                raise InputError(
-                    f"noise has no margin for the rounding of {query.name}, which is no exact sum; "
-                    "simulate this release, or take Centred() or PrivatelyClipped()"
-                )
         self._require_parts()
 
     def _require_parts(self) -> None:
         """Check that the parts have the noise that they state, and give the guarantee together.
 
+        Each draw and each charge comes here. The program is read anew: it may have been changed in
+        place, and what is checked must be what is drawn.
+
         Raises:
+            InputError: as the class.
             NoGuarantee: as the class, or as :func:`matrixdp.mechanisms.proofs.require`.
         """
-        for part in self.parts:
-            for release in part.releases:
-                proofs.require(release)
+        chooser(self.program)
+        if self.program.query != records_of(self.query):
+            raise NoGuarantee(OTHER)
+        releases = [release for part in self.parts for release in part.releases]
+        for query in (release.query for release in releases):
+            if type(query) not in SUMS:
+                raise InputError(
+                    f"noise has no margin for the rounding of {query.name}, which is no exact sum; "
+                    "simulate this release, or take Centred() or PrivatelyClipped()"
+                )
+        for release in releases:
+            proofs.require(release)
         centred = isinstance(self.program, CentredMoments)
         mus = parts_mu(self.parts, self.program.query, self.query.adjacency, centred=centred)
         total_mu = float(np.linalg.norm(mus))
@@ -165,7 +168,7 @@ class ComposedMoments:
                 f"and not {self.delta:g} at {self.epsilon:g}; calibrate them to this guarantee"
             )
 
-    @LazyProperty
+    @property
     def parts(self) -> list[Part]:
         """The parts in their order."""
         return self.program.parts

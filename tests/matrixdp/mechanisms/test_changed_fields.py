@@ -108,6 +108,18 @@ CHANGED_PARTS = {
         program, centre_std=0.99 * program.centre_std
     ),
     "less mu in all": lambda program: replace(program, mu=0.99 * program.mu),
+    "half of the records": lambda program: replace(
+        program, query=replace(program.query, n_records=25)
+    ),
+}
+CHANGED_QUERIES = {
+    "wider bounds": replace(MOMENTS, domain=Box.cube(3, -1.0, 1.1)),
+    "fewer records": replace(MOMENTS, n_records=40),
+    "records that come and go": replace(MOMENTS, adjacency="add_or_remove"),
+}
+CHANGED_IN_PARTS = {
+    **{name: composed(change) for name, change in CHANGED_PARTS.items()},
+    **{name: mutated(COMPOSED, query=query) for name, query in CHANGED_QUERIES.items()},
 }
 
 
@@ -136,15 +148,34 @@ def test_a_release_of_changed_fields_is_refused_before_any_draw_and_any_charge(
     assert not (tmp_path / "a.json").exists()
 
 
-@pytest.mark.parametrize("name", CHANGED_PARTS)
+@pytest.mark.parametrize("name", CHANGED_IN_PARTS)
 def test_a_release_in_parts_of_changed_fields_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.setattr(safe, "noise", lambda *_: pytest.fail("drawn"))
-    changed = mutated(COMPOSED, parts=CHANGED_PARTS[name](COMPOSED.program).parts)
-    object.__setattr__(changed, "program", CHANGED_PARTS[name](COMPOSED.program))
-    for attempt in attempts(changed, tmp_path):
+    for attempt in attempts(CHANGED_IN_PARTS[name], tmp_path):
         with pytest.raises(NoGuarantee):
             attempt()
     assert not (tmp_path / "a.json").exists()
+
+
+def test_a_check_of_other_parts_than_are_drawn_would_charge_without_an_answer(
+    tmp_path, monkeypatch
+):
+    """The control: a check that reads the parts as they were before the change."""
+    changed, former = CHANGED_IN_PARTS["less noise of a radius"], COMPOSED.parts
+    monkeypatch.setattr(ComposedMoments, "parts", property(lambda _: former))
+    account = mdp.Account(tmp_path / "a.json", epsilon=10, delta=0.1)
+    account.spend(changed)
+    with pytest.raises(InputError, match="asks for more than it declares"):
+        changed.release(np.zeros((50, 3)))
+
+
+def test_a_program_that_another_one_replaced_in_place_is_charged_and_drawn(tmp_path):
+    less = ComposedMoments.calibrated(Centred(), MOMENTS, epsilon=0.5, delta=BUDGET["delta"])
+    changed = mutated(COMPOSED, program=less.program)
+    account = mdp.Account(tmp_path / "a.json", epsilon=10, delta=0.1)
+    account.spend(changed)
+    assert account.releases[0]["mu"] == ledger.cost(less) < ledger.cost(COMPOSED)
+    assert changed.release(np.zeros((50, 3))).moments.shape == (3, 3)
 
 
 WAYS = {
