@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.release import Release
-from matrixdp.release import choices, compositions
+from matrixdp.release import choices
 from matrixdp.release.outputs import Output
-from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.noisy import Noisy, reader
 from matrixdp.release.outputs.words import by_name, table
 from matrixdp.release.parser import from_table
 from matrixdp.release.specification import Specification
@@ -113,7 +113,7 @@ def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
     output, release = spec.output, option.release
     exact = exact_answer(output, records)
     draw = release.prepare(lambda: [output.scaled(records)])
-    read = compositions.reader(output, release)
+    read = reader(output, release)
     while True:
         yield intervals(output, release, read(draw())), exact
 

@@ -22,10 +22,9 @@ from matrixdp.checks import Array, InputError, why
 from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Box
-from matrixdp.release import bounds, compositions, durable, ledger, receipt
+from matrixdp.release import bounds, durable, ledger, receipt
 from matrixdp.release.account import Account
 from matrixdp.release.bounds import BoundsLike
-from matrixdp.release.compositions import Draw, Reader
 from matrixdp.release.description import answer_notes
 from matrixdp.release.fits import (
     OneFit,
@@ -37,7 +36,7 @@ from matrixdp.release.fits import (
 from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
-from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.noisy import Draw, Noisy, Reader, reader, rehearse
 from matrixdp.release.outputs.output import RECOMMENDED
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.plans import Plan, plan, retried
@@ -265,8 +264,8 @@ class Private(BaseEstimator):
                 names.update(attributes)
                 return attributes
 
-            compositions.rehearse(spec.name, output, release, describe)
-            read = compositions.reader(output, release)
+            rehearse(spec.name, output, release, describe)
+            read = reader(output, release)
             # Whoever makes errors of warnings pays for no fit that ends in one.
             warn_of_weakness(receipt.cautions(choice.spec))
             with durable.defer_signals():

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import plural, why
-from matrixdp.release import compositions, missing, provenance, receipt, tables
+from matrixdp.release import missing, provenance, receipt, tables
 from matrixdp.release.answer import Answer, file_names
 from matrixdp.release.outputs import Bounds, Output, words
-from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.noisy import Draw, Noisy, draw_content
 from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
 from matrixdp.release.specification import Specification
 
@@ -37,10 +37,10 @@ class Description:
 
     spec: Specification
     statement: dict[str, Any]
-    read: Callable[[compositions.Draw], Noisy]
+    read: Callable[[Draw], Noisy]
     notes: Sequence[str] = ()
 
-    def describe(self, draw: compositions.Draw) -> Answer:
+    def describe(self, draw: Draw) -> Answer:
         """Return the answer of a draw, with all that stands beside it."""
         spec, noisy = self.spec, self.read(draw)
         header, rows = spec.output.table(spec.output.answer(noisy))
@@ -52,14 +52,14 @@ class Description:
         ]
         return Answer(spec.output.name, header, rows, details, self.statement, notes)
 
-    def answer(self, draw: compositions.Draw) -> Answer:
+    def answer(self, draw: Draw) -> Answer:
         """Return the answer of a draw, or its numbers alone where their description fails."""
         try:
             return self.describe(draw)
         except Exception as error:
             reason = why(error)
         output = self.spec.output
-        content = compositions.content(draw)
+        content = draw_content(draw)
         rows = content["value" if "value" in content else "moments"]
         details = {
             "draw": content,

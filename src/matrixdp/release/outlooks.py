@@ -35,7 +35,6 @@ from matrixdp.mechanisms.moments import with_constant
 from matrixdp.mechanisms.programs import Columns, drawing
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.sensitivity import Query
-from matrixdp.release import compositions
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CORRELATION, EXPLAINED, FILLS, Output
 from matrixdp.release.uncertainty import MomentNoise
@@ -150,7 +149,7 @@ def _simulated(output: Output, release: Release, records: Array, draws: int) -> 
             part = release.radii[chosen.number]
             of_part = chosen.moments, part.noise_std, part.query.domain.radius
             outcome = Outcome(*of_part, chosen.centre, release.centre_std, chosen.weight)
-            yield compositions.noisy(output, release, outcome)
+            yield Noisy.of_parts(output, release, outcome)
         return
     exact, noise = records.T @ records / len(records), MomentNoise(release.widest)
     for drawn in release.widest.noise.sample(stream, draws):

@@ -15,7 +15,6 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms.release import Release
 from matrixdp.release import (
     choices,
-    compositions,
     durable,
     ledger,
     provenance,
@@ -33,6 +32,14 @@ from matrixdp.release.description import (
     notes_of_release,
 )
 from matrixdp.release.outputs import Output
+from matrixdp.release.outputs.noisy import (
+    Draw,
+    Reader,
+    draw_content,
+    reader,
+    rehearse,
+    stored_draw,
+)
 from matrixdp.release.records import read_records, scaled_records
 from matrixdp.release.specification import Specification
 
@@ -139,7 +146,7 @@ class Plan:
 
     def _prepare(
         self, date: str, more: Mapping[str, Any], **of_account: Any
-    ) -> tuple[Callable[[], compositions.Draw], Description]:
+    ) -> tuple[Callable[[], Draw], Description]:
         """Read the records, try to describe an answer, and return what draws and what describes.
 
         Raises:
@@ -151,14 +158,14 @@ class Plan:
         draw = release.prepare(scaled_records(spec, release))
         notes = columns_without_bounds(spec)
 
-        def describe(few: compositions.Reader, trial: compositions.Draw) -> None:
+        def describe(few: Reader, trial: Draw) -> None:
             answer = Description(spec, statement, few, notes).describe(trial)
             if self.account is not None:
-                texts = [answer.files(), compositions.content(trial)]
+                texts = [answer.files(), draw_content(trial)]
                 json.dumps(texts, ensure_ascii=False).encode()
 
-        compositions.rehearse(spec.name, spec.output, release, describe)
-        read = compositions.reader(spec.output, release)
+        rehearse(spec.name, spec.output, release, describe)
+        read = reader(spec.output, release)
         return draw, Description(spec, statement, read, notes)
 
     def _charge(
@@ -195,7 +202,7 @@ class Plan:
             with durable.defer_signals():
                 self.account.charge(after, location)
                 drawn = draw()
-                content["draw"] = compositions.content(drawn)
+                content["draw"] = draw_content(drawn)
                 notes = []
                 try:
                     storage.store(path, name, content, None)
@@ -269,9 +276,9 @@ class Plan:
                     f"the draw beside {path} has {key} = {stored[key]:.6g}, where this version of "
                     f"matrixdp has {value:.6g}; describe it by the version of its receipt"
                 )
-        read = compositions.reader(plan.output, plan.mechanism)
+        read = reader(plan.output, plan.mechanism)
         description = Description(replace(spec, output=plan.output), stored["receipt"], read)
-        return description.describe(compositions.from_content(stored["draw"]))
+        return description.describe(stored_draw(stored["draw"]))
 
 
 def plan(

@@ -6,7 +6,7 @@ import harness
 import numpy as np
 import pytest
 
-from matrixdp.release import compositions
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.uncertainty import MomentNoise
 
 DRAWS, TOLERANCE, COUNT = 2000, 0.05, 1000
@@ -90,7 +90,7 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
 
     for _ in range(300):
         outcome = option.release.run(lambda: [X], noisy)
-        result = compositions.noisy(spec.output, option.release, outcome)
+        result = Noisy.of_parts(spec.output, option.release, outcome)
         numbers.append(of_columns(spec, spec.output.answer(result)))
     least, largest = spec.output.deviations(option.release)
     assert largest == pytest.approx(least)

@@ -19,9 +19,10 @@ from matrixdp import cli
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.in_parts import ComposedMoments
-from matrixdp.release import compositions, description, durable, storage
+from matrixdp.release import description, durable, storage
 from matrixdp.release.answer import Answer
 from matrixdp.release.outputs.covariance import Covariance
+from matrixdp.release.outputs.noisy import draw_content, stored_draw
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -289,8 +290,8 @@ def test_a_draw_says_of_what_it_is(folder):
     assert (release["mechanism"], release["taken"]) == ("clipped", "clipped")
     assert release["receipt"]["charge"] == 1
     assert set(release["receipt"]["origin_of_bounds"].values()) == {"stated by you"}
-    outcome = compositions.from_content(release["draw"])
-    assert compositions.content(outcome) == release["draw"]
+    outcome = stored_draw(release["draw"])
+    assert draw_content(outcome) == release["draw"]
     assert outcome.moments.shape == (2, 2)
 
 

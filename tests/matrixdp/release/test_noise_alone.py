@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from matrixdp.mechanisms.in_parts import ComposedMoments
-from matrixdp.release import choices, compositions, uncertainty
+from matrixdp.release import choices, uncertainty
+from matrixdp.release.outputs import noisy as noisy_module
 from matrixdp.release.outputs.output import WHOLE
 
 RELEASES = 200
@@ -67,7 +68,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     assert isinstance(release, ComposedMoments)
     noise, ready = uncertainty.MomentNoise, {}
     monkeypatch.setattr(
-        compositions,
+        noisy_module,
         "MomentNoise",
         lambda part, std: ready.setdefault(part.query.domain.radius, noise(part, std)),
     )
@@ -84,7 +85,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     covered, alone, shares = [], [], []
     for _ in range(RELEASES):
         outcome = release.run(lambda: [scaled], answer)
-        noisy = compositions.noisy(spec.output, release, outcome)
+        noisy = noisy_module.Noisy.of_parts(spec.output, release, outcome)
         content = spec.output.described(noisy)
         # The corner of the bounds that is farthest from the centre.
         far = np.linalg.norm(np.abs(outcome.centre) + 1)

@@ -9,8 +9,9 @@ from harness import charges, read, run
 
 import matrixdp as mdp
 from matrixdp.mechanisms.in_parts import ComposedMoments
-from matrixdp.release import compositions, outlooks, receipt
+from matrixdp.release import outlooks, receipt
 from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.uncertainty import MomentNoise
 
 COMPARED = ["second_moments", "covariance", "components", "regression"]
@@ -26,7 +27,7 @@ def drawn(spec, option, rows):
     output = spec.by(option.key).output
     private = option.release.release(output.scaled(rows))
     if isinstance(option.release, ComposedMoments):
-        return output.answer(compositions.noisy(output, option.release, private))
+        return output.answer(Noisy.of_parts(output, option.release, private))
     return output.answer(output.noisy(MomentNoise(option.release), private))
 
 
