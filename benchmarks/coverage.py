@@ -32,10 +32,10 @@ from matrixdp.mechanisms.release import Release
 from matrixdp.release import choices
 from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.noisy import Noisy, reader
-from matrixdp.release.outputs.words import by_name, table
 from matrixdp.release.parser import from_table
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL
+from matrixdp.release.words import by_name, table
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Shares of values that are missing where the mean of those present is asked for.

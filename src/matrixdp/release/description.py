@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import plural, why
-from matrixdp.release import missing, provenance, receipt, tables
+from matrixdp.release import missing, provenance, receipt, tables, words
 from matrixdp.release.answer import Answer, file_names
-from matrixdp.release.outputs import Bounds, Output, words
+from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.noisy import Draw, Noisy, draw_content
 from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
 from matrixdp.release.specification import Specification

@@ -14,8 +14,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
-from matrixdp.release import readers, tables
-from matrixdp.release.outputs import words
+from matrixdp.release import readers, tables, words
 from matrixdp.release.people import MISSING
 
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An

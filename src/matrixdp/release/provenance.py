@@ -15,8 +15,8 @@ from typing import Any
 from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release import missing, storage
 from matrixdp.release.outputs import Bounds
-from matrixdp.release.outputs.words import join
 from matrixdp.release.specification import Specification
+from matrixdp.release.words import join
 
 #: What a receipt says of bounds; the beginning of what it says of bounds that were found.
 STATED = "stated by you"

@@ -13,7 +13,7 @@ from matrixdp.checks import Array
 from matrixdp.release import outputs
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import DOUBTS, SHRUNK
-from matrixdp.release.outputs.words import plain
+from matrixdp.release.words import plain
 
 BOUNDS = {"age": [0, 120], "income": [0, 200_000]}
 #: Incomes of 400 people, most of them far below what the bounds allow.

@@ -13,8 +13,8 @@ from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, possible
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import CORRELATION, SIMULATED
-from matrixdp.release.outputs.words import plain
 from matrixdp.release.uncertainty import ALONE, KEY, eigenvalues
+from matrixdp.release.words import plain
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from matrixdp.release.outputs.about_mean import AboutMean, exact_covariance, pos
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import NEAREST
 from matrixdp.release.outputs.second_moments import relative_error
-from matrixdp.release.outputs.words import by_name, table
 from matrixdp.release.uncertainty import ALONE, KEY
+from matrixdp.release.words import by_name, table
 
 #: Key of covariances as the noise left them, in details.
 RAW = "raw_covariance"

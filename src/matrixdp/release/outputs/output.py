@@ -22,8 +22,8 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.words import by_name, join, plain
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
+from matrixdp.release.words import by_name, join, plain
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.

@@ -22,8 +22,8 @@ from matrixdp.privacy.sensitivity import Query
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.mean import Mean
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.words import by_name
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
+from matrixdp.release.words import by_name
 
 #: Largest distance of the rounding of a sum from the ideal one, in scales of the noise.
 _STEPS = 2 * safe.STEP

@@ -16,7 +16,7 @@ from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import EXPLAINED, SIMULATED
-from matrixdp.release.outputs.words import by_name
+from matrixdp.release.words import by_name
 
 #: How many times the ridge of the noise the smallest eigenvalue of x is where none is needed. It
 #: was chosen after a look at 30 rows of diabetes, wine, breast cancer and lines.

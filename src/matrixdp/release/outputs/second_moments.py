@@ -13,8 +13,8 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import Output
-from matrixdp.release.outputs.words import table
 from matrixdp.release.uncertainty import ALONE, KEY, LEVEL
+from matrixdp.release.words import table
 
 
 @dataclass(frozen=True, kw_only=True)
