@@ -33,7 +33,6 @@ from matrixdp.release import choices
 from matrixdp.release.outputs import Output
 from matrixdp.release.outputs.noisy import Noisy, reader
 from matrixdp.release.parser import from_table
-from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL
 from matrixdp.release.words import by_name, table
 
@@ -110,7 +109,7 @@ def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
         records = np.where(absent, np.nan, records)
     spec = specification(cell, bounds, len(records))
     (option, *_) = choices.by_noise(spec)
-    output, release = spec.output, option.release
+    output, release = spec, option.release
     exact = exact_answer(output, records)
     draw = release.prepare(lambda: [output.scaled(records)])
     read = reader(output, release)
@@ -118,7 +117,7 @@ def releases(cell: Cell) -> Iterator[tuple[Any, Any]]:
         yield intervals(output, release, read(draw())), exact
 
 
-def specification(cell: Cell, bounds: Bounds, records: int) -> Specification:
+def specification(cell: Cell, bounds: Bounds, records: int) -> Output:
     """Return the specification of a release of a cell, of a number of records."""
     present = cell.query == PRESENT
     table = {

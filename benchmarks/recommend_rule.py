@@ -76,7 +76,6 @@ from matrixdp.release import choices, outlooks
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.about_mean import exact_covariance
-from matrixdp.release.specification import Specification
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "benchmarks/recommend_rule.csv"
@@ -227,19 +226,18 @@ def cells(name: str, part: str, rows: Array) -> list[Cell]:
     for kind, query, epsilon in itertools.product(BOUNDS, COMPARED, EPSILONS):
         box = box_of(kind, rows)
         columns = tuple(map(str, range(box.features)))
-        output = OUTPUTS[query](columns=columns, box=box, records=len(rows))
-        budget: dict[str, Any] = {"epsilon": epsilon, "delta": DELTA, "total": None}
-        spec = Specification(Path(), output, {}, fill=box.middle, **budget)
-        key = query, epsilon, output.query.domain
+        sizes: dict[str, Any] = {"columns": columns, "box": box, "records": len(rows)}
+        spec = OUTPUTS[query](**sizes, epsilon=epsilon, delta=DELTA, fill=box.middle)
+        key = query, epsilon, spec.query.domain
         if key not in simulated:
             simulated[key] = choices.simulated(spec, choices.candidates(spec))
         options = simulated[key]
         if all(option.useless for option in options):
             continue
-        errors = [error(spec.by(option.key).output, option.release, rows) for option in options]
+        errors = [error(spec.by(option.key), option.release, rows) for option in options]
         keys = tuple(option.key for option in options)
         losses = np.array([option.losses for option in options])
-        ends = none(output, rows), output.worst
+        ends = none(spec, rows), spec.worst
         listed.append(Cell(name, part, kind, query, epsilon, keys, losses, np.array(errors), *ends))
     return listed
 

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -37,15 +36,14 @@ from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
 from matrixdp.release.outputs import OUTPUTS, Output
 from matrixdp.release.outputs.noisy import Draw, Noisy, Reader, reader, rehearse
-from matrixdp.release.outputs.output import RECOMMENDED
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.plans import Plan, plan, retried
-from matrixdp.release.specification import Specification
+from matrixdp.release.specification import RECOMMENDED
 
 T = TypeVar("T")
 
 #: Parameters that every output has.
-_SHARED = ("mechanism", "per_person", "max_norm")
+_SHARED = ("epsilon", "delta", "mechanism", "per_person", "max_norm")
 
 #: Ends of messages on X or y that holds no numbers, and that is no table: scikit-learn's own words.
 NO_TEXT = "each argument must be no string, but a real number"
@@ -249,9 +247,9 @@ class Private(BaseEstimator):
             # What is scored after the charge would be refused then.
             self._check_missing(np.isnan(cells.numbers(whole, "records", NO_TEXT)))
         shared = {key: parameters[key] for key in _SHARED}
-        output = OUTPUTS[name](columns=(*names,), box=box, records=len(rows), **shared, **keys)
-        budget = {key: parameters[key] for key in ("epsilon", "delta")}
-        spec = Specification(Path(), output, {}, total=None, fill=box.middle, **budget)
+        spec = OUTPUTS[name](
+            columns=(*names,), box=box, records=len(rows), fill=box.middle, **shared, **keys
+        )
 
         def attempt() -> Callable[[], dict[str, Any]]:
             choice = plan(spec, self.account, even_if_useless=parameters["even_if_useless"])
@@ -264,7 +262,7 @@ class Private(BaseEstimator):
                 names.update(attributes)
                 return attributes
 
-            rehearse(spec.name, output, release, describe)
+            rehearse(spec.release_name, output, release, describe)
             read = reader(output, release)
             # Whoever makes errors of warnings pays for no fit that ends in one.
             warn_of_weakness(receipt.cautions(choice.spec))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matrixdp.release.comparison import Option
-    from matrixdp.release.specification import Specification
+    from matrixdp.release.outputs import Output
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(specification: str, *, json: bool) -> None:
         contents.append(content)
         if not json:
             if len(specs) > 1:
-                print(f"{spec.name}: epsilon {spec.epsilon:.3g}")
+                print(f"{spec.release_name}: epsilon {spec.epsilon:.3g}")
             for line in _lines(content, alone=len(specs) == 1):
                 print(line)
     together = choices.together(specs, firsts) if len(specs) > 1 else None
@@ -48,7 +48,7 @@ def run(specification: str, *, json: bool) -> None:
 
 
 def _content(
-    spec: Specification,
+    spec: Output,
     fitting: Sequence[tuple[Option, int]],
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
@@ -57,7 +57,7 @@ def _content(
     best, most = fitting[0]
     compared = [option for option, room in fitting if room == most]
     return {
-        "name": spec.name,
+        "name": spec.release_name,
         "epsilon": spec.epsilon,
         "delta": spec.delta,
         "mechanisms": [

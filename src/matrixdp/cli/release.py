@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matrixdp.release.answer import Answer
-    from matrixdp.release.specification import Specification
+    from matrixdp.release.outputs import Output
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> None:
     """Make the release that a file specifies."""
-    specs: list[Specification] = []
+    specs: list[Output] = []
     before: list[int] = []
     try:
         from matrixdp.checks import InputError
@@ -73,18 +73,20 @@ def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> N
             raise InputError(f"{out} is a file, and a release needs a folder; give another --out")
         before = plans.charges(specs)
         results = plans.make_all(specs, folder, even_if_useless=even_if_useless)
-        _print(dict(zip([spec.name for spec in specs], results, strict=True)), json)
+        _print(dict(zip([spec.release_name for spec in specs], results, strict=True)), json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_charged(specs, before)) from None
 
 
-def _charged(specs: Sequence[Specification], before: Sequence[int]) -> str:
+def _charged(specs: Sequence[Output], before: Sequence[int]) -> str:
     """Return what an interrupted run has charged, by the charges of each release before it."""
     from matrixdp.release import plans
 
     after = plans.charges(specs) if before else []
     names = [
-        spec.name for spec, first, last in zip(specs, before, after, strict=False) if last > first
+        spec.release_name
+        for spec, first, last in zip(specs, before, after, strict=False)
+        if last > first
     ]
     if not names:
         return "nothing was charged"

@@ -15,7 +15,8 @@ from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.isolation import isolate
 from matrixdp.mechanisms.release import Release
-from matrixdp.release import durable, ledger, specification, storage, tables
+from matrixdp.release import durable, keys, ledger, storage, tables
+from matrixdp.release.outputs import Output
 
 #: Name in dp_accounting of each neighbouring relation, and the sensitivity of a sum of records of
 #: norm 1: replacing a record changes the sum by 2, zeroing one by 1.
@@ -104,7 +105,7 @@ class Account:
         self._begin(terms, relation)
 
     @classmethod
-    def of(cls, spec: specification.Specification) -> Self:
+    def of(cls, spec: Output) -> Self:
         """Return the account of a specification's file, a new one for its total if none exists.
 
         Without a total it is an account for this release alone.
@@ -333,7 +334,7 @@ class Account:
             )
         # Unlike any request of the command line: the answer of this one is stored nowhere.
         request = f"{ledger.PYTHON}{secrets.token_hex(8)}"
-        name = specification.name_of(query)
+        name = keys.name_of(query)
         label = checks.text(label=label) if label else ""
         charge = {"date": ledger.today(), "query": name, "label": label}
         return {**charge, "request": request, "answer": "", **ledger.entry(release)}

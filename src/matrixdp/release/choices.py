@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,31 +31,30 @@ from matrixdp.release import (
     ledger,
     missing,
     outlooks,
-    specification,
     storage,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
-from matrixdp.release.keys import MECHANISMS
+from matrixdp.release.keys import MECHANISMS, key_of
 from matrixdp.release.outputs import Bounds, Output
-from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
-from matrixdp.release.specification import Specification
+from matrixdp.release.outputs.output import CLIPPED
+from matrixdp.release.specification import RECOMMENDED
 
 #: What helps where releases of one file do not fit beside earlier ones: they share a whole total.
 ALONE = "state each [[release]] in a file of its own, with an epsilon that fits"
 
 
-def _simulates(spec: Specification) -> bool:
+def _simulates(spec: Output) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
-    known = spec.output.loss_unit and isinstance(spec.output.query.domain, Box)
-    return bool(known) and len(spec.output.columns) <= outlooks.MOST_COLUMNS
+    known = spec.loss_unit and isinstance(spec.query.domain, Box)
+    return bool(known) and len(spec.columns) <= outlooks.MOST_COLUMNS
 
 
-def simulated(spec: Specification, listed: Sequence[Option]) -> list[Option]:
+def simulated(spec: Output, listed: Sequence[Option]) -> list[Option]:
     """Return options with what they mean for the answer, and the losses that can be simulated."""
     result = []
     for option in listed:
-        output = spec.by(specification.key_of(option.mechanism)).output
+        output = spec.by(key_of(option.mechanism))
         losses = outlooks.losses(output, option.release) if _simulates(spec) else ()
         option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
         result.append(replace(option, headline=output.headline(option)))
@@ -79,7 +77,7 @@ def ordered(listed: Sequence[Option]) -> list[Option]:
     return [replace(listed[i], typical_loss=typical[i]) for i in outlooks.order(typical)]
 
 
-def candidates(spec: Specification) -> list[Option]:
+def candidates(spec: Output) -> list[Option]:
     """Return the mechanisms that can answer a specification, additive noise first.
 
     Neither the file of records nor the account is read.
@@ -88,13 +86,13 @@ def candidates(spec: Specification) -> list[Option]:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
     ranking = by_noise(spec)
-    if spec.output.mechanism == RECOMMENDED and spec.delta and _simulates(spec):
+    if spec.mechanism == RECOMMENDED and spec.delta and _simulates(spec):
         with contextlib.suppress(InputError):
             ranking += _in_parts(spec.by(CLIPPED), _usable(spec))
     return ranking
 
 
-def _usable(spec: Specification) -> float:
+def _usable(spec: Output) -> float:
     """Return the delta of a release, without the sampler's part of the total's."""
     if spec.delta and spec.total and spec.total["delta"]:
         # That part is reserved for all releases together.
@@ -102,9 +100,9 @@ def _usable(spec: Specification) -> float:
     return spec.delta
 
 
-def by_noise(spec: Specification) -> list[Option]:
+def by_noise(spec: Output) -> list[Option]:
     """Return the mechanisms with additive noise, or the named one, the least noise first."""
-    name, delta = spec.output.mechanism, _usable(spec)
+    name, delta = spec.mechanism, _usable(spec)
     if not spec.delta and name not in (RECOMMENDED, "laplace"):
         raise InputError(f"delta is 0, and {name} needs one; state a delta, or take laplace")
     try:
@@ -116,13 +114,13 @@ def by_noise(spec: Specification) -> list[Option]:
         raise
 
 
-def _by_noise(spec: Specification, delta: float) -> list[Option]:
+def _by_noise(spec: Output, delta: float) -> list[Option]:
     """Return :func:`by_noise` at the delta that the account leaves for the release."""
-    if isinstance(spec.output, Bounds):
+    if isinstance(spec, Bounds):
         ranking = _of_bounds(spec, delta)
-    elif spec.output.mechanism == CLIPPED:
+    elif spec.mechanism == CLIPPED:
         return _in_parts(spec, delta)
-    elif spec.output.leaves_missing_out and spec.output.mechanism == RECOMMENDED and delta:
+    elif spec.leaves_missing_out and spec.mechanism == RECOMMENDED and delta:
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
         ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
@@ -134,13 +132,13 @@ def _by_noise(spec: Specification, delta: float) -> list[Option]:
     fitting = [option for option in ranking if ledger.cost(option.release) <= spec.mu]
     if not fitting:
         raise InputError(
-            f"{spec.output.mechanism} spends more than the share of {spec.name} in the total; take "
-            "another mechanism"
+            f"{spec.mechanism} spends more than the share of {spec.release_name} in the total; "
+            "take another mechanism"
         )
     return fitting
 
 
-def _of_bounds(spec: Specification, delta: float) -> list[Option]:
+def _of_bounds(spec: Output, delta: float) -> list[Option]:
     """Return the mechanisms that find bounds, the one first that needs the fewest records.
 
     Its error is the number of records that must share a power of two, over that of all.
@@ -152,14 +150,14 @@ def _of_bounds(spec: Specification, delta: float) -> list[Option]:
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    query = spec.output.query
+    query = spec.query
     assert isinstance(query, SizeQuery)
     # Slightly less, so that rounding never overspends an account.
     left = delta_for_noise(spec.epsilon, delta, query.features) * (1 - 1e-9) if delta else 0.0
     mechanisms: list[Mechanism] = [Laplace(), Gaussian()] if left else [Laplace()]
     listed = []
     for mechanism in mechanisms:
-        if spec.output.mechanism in (RECOMMENDED, specification.key_of(mechanism)):
+        if spec.mechanism in (RECOMMENDED, key_of(mechanism)):
             release = mechanism.calibrate(query, epsilon=spec.epsilon, delta=left)
             assert isinstance(release, AdditiveMechanism)
             needed = histogram.thresholds(release)[0] / query.n_records
@@ -167,7 +165,7 @@ def _of_bounds(spec: Specification, delta: float) -> list[Option]:
     return sorted(listed, key=lambda option: option.error)
 
 
-def _in_parts(spec: Specification, delta: float) -> list[Option]:
+def _in_parts(spec: Output, delta: float) -> list[Option]:
     """Return the release in parts for a specification, as the only option.
 
     The error of clipped moments is the largest over all radii, with records that fill the radius.
@@ -175,9 +173,9 @@ def _in_parts(spec: Specification, delta: float) -> list[Option]:
     Raises:
         InputError: no safe noise gives this guarantee.
     """
-    query, budget = spec.output.query, {"epsilon": spec.epsilon, "delta": delta}
+    query, budget = spec.query, {"epsilon": spec.epsilon, "delta": delta}
     assert isinstance(query, SecondMomentQuery)
-    mechanism: Mechanism = Centred() if spec.output.about_mean else PrivatelyClipped()
+    mechanism: Mechanism = Centred() if spec.about_mean else PrivatelyClipped()
     moments = ComposedMoments.calibrated(mechanism, query, **budget)
     error = max(
         # Over the mean square of an entry of records that fill the radius.
@@ -188,21 +186,17 @@ def _in_parts(spec: Specification, delta: float) -> list[Option]:
     return [Option(mechanism, moments, error)]
 
 
-def _ranking(spec: Specification, delta: float) -> list[Option]:
+def _ranking(spec: Output, delta: float) -> list[Option]:
     """Return the mechanisms that answer the query itself, or the named one, by their noise."""
     return comparison.compare_mechanisms(
-        spec.output.query,
+        spec.query,
         epsilon=spec.epsilon,
         delta=delta,
-        mechanisms=[
-            mechanism for name, mechanism in MECHANISMS.items() if name == spec.output.mechanism
-        ],
+        mechanisms=[mechanism for name, mechanism in MECHANISMS.items() if name == spec.mechanism],
     )
 
 
-def account_state(
-    spec: Specification, account: Account | None = None
-) -> tuple[ledger.Account, object]:
+def account_state(spec: Output, account: Account | None = None) -> tuple[ledger.Account, object]:
     """Return the account of a release as it is, and what messages call it.
 
     Args:
@@ -224,7 +218,7 @@ def account_state(
     return account.state(), "the account"
 
 
-def rank(spec: Specification, account: Account | None = None) -> list[tuple[Option, int]]:
+def rank(spec: Output, account: Account | None = None) -> list[tuple[Option, int]]:
     """Return what :func:`choose` returns by the account as it is.
 
     Raises:
@@ -235,7 +229,7 @@ def rank(spec: Specification, account: Account | None = None) -> list[tuple[Opti
     return choose(spec, possible(spec, state), state, name)
 
 
-def possible(spec: Specification, account: ledger.Account) -> tuple[Option, ...]:
+def possible(spec: Output, account: ledger.Account) -> tuple[Option, ...]:
     """Return the candidates with their losses; a message proposes what would fit the account.
 
     Raises:
@@ -243,29 +237,25 @@ def possible(spec: Specification, account: ledger.Account) -> tuple[Option, ...]
     """
     total = tuple((spec.total or {}).items())
     try:
-        return _listed(spec.output, spec.epsilon, spec.delta, total, spec.mu, spec.label)
+        # What is kept holds no records.
+        facts = replace(spec, file=Path(), account=None, frame=None, terms={})
+        return _listed(facts, total)
     except InputError as error:
         line = _total_that_fits(spec, account)
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
 
 
 @functools.lru_cache(maxsize=64)
-def _listed(
-    output: Output,
-    epsilon: float,
-    delta: float,
-    total: tuple[tuple[str, float], ...],
-    mu: float | None,
-    label: str,
-) -> tuple[Option, ...]:
-    """Return :func:`possible`; fits of clones have the same."""
-    budget: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "total": dict(total), "mu": mu}
-    spec = Specification(Path(), output, {}, fill=output.box.middle, label=label, **budget)
+def _listed(spec: Output, total: tuple[tuple[str, float], ...]) -> tuple[Option, ...]:
+    """Return :func:`possible`; fits of clones have the same.
+
+    Of a specification neither the terms nor the total tell two apart, so that this is named too.
+    """
     return tuple(simulated(spec, candidates(spec)))
 
 
 def choose(
-    spec: Specification, listed: Sequence[Option], account: ledger.Account, name: object
+    spec: Output, listed: Sequence[Option], account: ledger.Account, name: object
 ) -> list[tuple[Option, int]]:
     """Return the options that fit an account, the one that is taken first.
 
@@ -304,12 +294,12 @@ def choose(
     return [*((option, most) for option in ordered(roomy)), *others]
 
 
-def _remedy(spec: Specification, account: ledger.Account) -> str:
+def _remedy(spec: Output, account: ledger.Account) -> str:
     """Return a phrase that proposes a release that would fit."""
     if spec.mu is not None:
         return ALONE
     free = spec.by(RECOMMENDED)
-    if spec.output.mechanism != RECOMMENDED and _fits(free, account):
+    if spec.mechanism != RECOMMENDED and _fits(free, account):
         return 'mechanism = "recommend" would fit'
     for share in np.arange(0.95, 0.01, -0.05):
         epsilon = float(f"{spec.epsilon * share:.3g}")
@@ -324,13 +314,13 @@ def _remedy(spec: Specification, account: ledger.Account) -> str:
     return "release fewer numbers"
 
 
-def _fits(spec: Specification, account: ledger.Account) -> bool:
+def _fits(spec: Output, account: ledger.Account) -> bool:
     """Return whether an additive mechanism, or the named one, fits an account."""
     charges = [ledger.entry(option.release) for option in by_noise(spec)]
     return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
 
 
-def _total_that_fits(spec: Specification, account: ledger.Account) -> str:
+def _total_that_fits(spec: Output, account: ledger.Account) -> str:
     """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
 
     The largest epsilon is sought, of the release and of the total, at which they fit.
@@ -360,7 +350,7 @@ def _total_that_fits(spec: Specification, account: ledger.Account) -> str:
     return f"epsilon = {low / 100:g} with {line}" if spec.epsilon > low / 100 else line
 
 
-def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
+def together(specs: Sequence[Output], firsts: Sequence[Option]) -> str:
     """Return a sentence on the account after all releases of a file, by the given options."""
     account = account_of(specs[0])[0]
     charges = [ledger.entry(option.release) for option in firsts]
@@ -377,7 +367,7 @@ def together(specs: Sequence[Specification], firsts: Sequence[Option]) -> str:
     )
 
 
-def account_of(spec: Specification) -> tuple[ledger.Account, Path]:
+def account_of(spec: Output) -> tuple[ledger.Account, Path]:
     """Return a file's account, a new one if none exists, and its path."""
     path = storage.account_path(spec.file, spec.account)
     account = storage.read(path) or alone(spec)
@@ -385,13 +375,13 @@ def account_of(spec: Specification) -> tuple[ledger.Account, Path]:
     return account, path
 
 
-def alone(spec: Specification) -> ledger.Account:
+def alone(spec: Output) -> ledger.Account:
     """Return a new account: for the total of a release, or without one for this release alone."""
     total = spec.total or ledger.total({"epsilon": spec.epsilon, "delta": spec.delta})
     return ledger.begin(total, spec.relation)
 
 
-def proposal(spec: Specification) -> str:
+def proposal(spec: Output) -> str:
     """Return a sentence on what a new release must state and does not; empty if nothing lacks.
 
     Every release states the rule for missing values, and the first one of an account its total.

@@ -15,7 +15,6 @@ from matrixdp.release.answer import Answer, file_names
 from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.noisy import Draw, Noisy, draw_content
 from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
-from matrixdp.release.specification import Specification
 
 #: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
 NUMBER, ENTRY, FILE = 32, 128, 1 << 14
@@ -35,7 +34,7 @@ class Description:
         notes: sentences on the file.
     """
 
-    spec: Specification
+    spec: Output
     statement: dict[str, Any]
     read: Callable[[Draw], Noisy]
     notes: Sequence[str] = ()
@@ -43,14 +42,14 @@ class Description:
     def describe(self, draw: Draw) -> Answer:
         """Return the answer of a draw, with all that stands beside it."""
         spec, noisy = self.spec, self.read(draw)
-        header, rows = spec.output.table(spec.output.answer(noisy))
-        details = json.loads(json.dumps(spec.output.described(noisy)))
+        header, rows = spec.table(spec.answer(noisy))
+        details = json.loads(json.dumps(spec.described(noisy)))
         notes = [
             *receipt.cautions(spec),
             *self.notes,
             *notes_of_release(spec, rows, details, self.statement),
         ]
-        return Answer(spec.output.name, header, rows, details, self.statement, notes)
+        return Answer(spec.name, header, rows, details, self.statement, notes)
 
     def answer(self, draw: Draw) -> Answer:
         """Return the answer of a draw, or its numbers alone where their description fails."""
@@ -58,7 +57,7 @@ class Description:
             return self.describe(draw)
         except Exception as error:
             reason = why(error)
-        output = self.spec.output
+        output = self.spec
         content = draw_content(draw)
         rows = content["value" if "value" in content else "moments"]
         details = {
@@ -76,7 +75,7 @@ class Description:
 
     def sizes(self, numbers: int) -> dict[str, int]:
         """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
-        output = self.spec.output
+        output = self.spec
         columns, names = len(output.columns), len(json.dumps(output.columns))
         # Numbers and intervals are named by column, or by row and column.
         entries = (columns + 2) * (ENTRY * (columns + 2) + 2 * names)
@@ -88,14 +87,14 @@ class Description:
         return sizes
 
 
-def columns_without_bounds(spec: Specification) -> list[str]:
+def columns_without_bounds(spec: Output) -> list[str]:
     """Return a sentence on the columns that have no bounds, if there are any.
 
     It counts them alone: the first line of a file may be a record.
     """
-    if isinstance(spec.output, Bounds):
+    if isinstance(spec, Bounds):
         return []
-    used = len(spec.output.columns) + bool(spec.people)
+    used = len(spec.columns) + bool(spec.people)
     rest = tables.width(spec.file, spec.dialect, spec.frame) - used
     if rest <= 0:
         return []
@@ -106,7 +105,7 @@ def columns_without_bounds(spec: Specification) -> list[str]:
 
 
 def notes_of_release(
-    spec: Specification,
+    spec: Output,
     rows: Sequence[Sequence[Any]],
     details: Mapping[str, Any],
     statement: Mapping[str, Any],
@@ -115,14 +114,14 @@ def notes_of_release(
 
     They follow from what is public or released.
     """
-    if isinstance(spec.output, Bounds):
+    if isinstance(spec, Bounds):
         return provenance.failure(rows)
-    notes, fills = [], spec.leaves_missing_out or not np.isnan(spec.fill).any()
+    notes, fills = [], spec.skips_missing or not np.isnan(spec.fill).any()
     if fills and missing.can_occur(spec.file, spec.book):
         notes.append(statement["rule_for_missing_values"])
     if found := provenance.describe(statement):
         notes.append(found)
-    return [*notes, *answer_notes(spec.output, details)]
+    return [*notes, *answer_notes(spec, details)]
 
 
 def answer_notes(

@@ -9,14 +9,18 @@ from typing import Any, Literal, NamedTuple, TypedDict
 
 from matrixdp import checks
 from matrixdp.checks import InputError
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
-from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
+from matrixdp.mechanisms.scaled import MinMaxScaled
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release import ledger, missing, readers
 from matrixdp.release.bounds import BoundsLike, pair
-from matrixdp.release.outputs import Bounds, Output, every
-from matrixdp.release.outputs.output import CLIPPED, RECOMMENDED
+from matrixdp.release.outputs import OUTPUTS, Bounds, Output, every
+from matrixdp.release.outputs.output import CLIPPED
+from matrixdp.release.specification import RECOMMENDED
 
 #: Neighbouring relations of a specification; queries in Python have another, zero_out.
 RELATIONS = ("replace", ADD_OR_REMOVE)
@@ -27,6 +31,20 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 #: Mechanisms for second moments only.
 SYMMETRIC = ("analyze_gauss", CLIPPED)
+
+
+def key_of(mechanism: Mechanism) -> str:
+    """Return the key of a mechanism in a specification; its class name where it has none."""
+    inner = mechanism.mechanism if isinstance(mechanism, MinMaxScaled) else mechanism
+    if isinstance(inner, Centred | PrivatelyClipped):
+        return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
+    return next((name for name, one in MECHANISMS.items() if one == inner), "")
+
+
+def name_of(query: Query) -> str:
+    """Return the name of a query in a specification; its own where it has none."""
+    names = (name for name, output in OUTPUTS.items() if output.query_type is type(query))
+    return next(names, query.name)
 
 
 def check_total(**argument: Any) -> dict[str, float]:
@@ -98,7 +116,7 @@ def allows(output_type: type[Output], name: str) -> bool:
     return name not in _WITHIN or output_type is not Bounds
 
 
-#: All keys. What several of them must be together, :mod:`matrixdp.release.specification` checks.
+#: All keys. What several of them must be together, :mod:`matrixdp.release.parser` checks.
 KEYS = {
     "file": Key(checks.text, NEEDED),
     "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),

@@ -26,7 +26,6 @@ from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.people import People
-from matrixdp.release.specification import Specification
 
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
@@ -39,7 +38,7 @@ _BELOW = 1 - 1e-9
 _END = 2.0 ** (LARGEST + 1)
 
 
-def read(path: Path) -> Specification:
+def read(path: Path) -> Output:
     """Return the specification in a file; relative paths in it are relative to its folder.
 
     Raises:
@@ -52,7 +51,7 @@ def read(path: Path) -> Specification:
     return specs[0]
 
 
-def read_bounds(path: Path) -> Specification:
+def read_bounds(path: Path) -> Output:
     """Return the specification of bounds in a file; its query may be left out.
 
     Raises:
@@ -82,7 +81,7 @@ def with_bounds_query(table: dict[str, Any]) -> dict[str, Any]:
     return table
 
 
-def read_all(path: Path) -> list[Specification]:
+def read_all(path: Path) -> list[Output]:
     """Return one specification for each ``[[release]]`` of a file, or for the whole file.
 
     The releases share the total in proportion to their weights. The shares are of mu^2 where the
@@ -101,7 +100,7 @@ def read_all(path: Path) -> list[Specification]:
         return [_one(path, table)] if entries is None else _several(path, table, entries)
 
 
-def from_table(path: Path, table: dict[str, Any]) -> Specification:
+def from_table(path: Path, table: dict[str, Any]) -> Output:
     """Return the specification in a table of keys; errors name the file at ``path``."""
     with _errors_of(path):
         return _one(path, table)
@@ -116,9 +115,7 @@ def _errors_of(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {error}") from None
 
 
-def _several(
-    path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
-) -> list[Specification]:
+def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]) -> list[Output]:
     """Return the specifications of a file of several, in which ``table`` holds for all of them."""
     specs = []
     for (part, mu), entry in zip(_parts(table, entries), entries, strict=True):
@@ -126,7 +123,7 @@ def _several(
             if key not in _EACH:
                 raise InputError(f"{key} is unknown in [[release]]; {nearest(key, _EACH)}")
         specs.append(replace(_one(path, {**table, **entry, **part}), mu=mu))
-    names = [spec.name for spec in specs]
+    names = [spec.release_name for spec in specs]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two releases have the name {name}; give each a label of its own")
@@ -224,7 +221,7 @@ def _check_dots(key: str, table: object) -> None:
             )
 
 
-def _one(path: Path, table: dict[str, Any]) -> Specification:
+def _one(path: Path, table: dict[str, Any]) -> Output:
     """Return the specification in a table; values of several keys must fit each other."""
     for key in ("bounds", "missing", "missing_values"):
         _check_dots(key, table.get(key))
@@ -256,7 +253,7 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
     within = None if output_type is Bounds else box
     book = missing.code_book(values["missing_values"], names, within, dialect)
     line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
-    output = output_type(
+    return output_type(
         columns=tuple(names),
         box=box,
         records=values["records"],
@@ -264,11 +261,7 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
         mechanism=mechanism,
         per_person=people.most if people else None,
         max_norm=values["max_norm"],
-        **{key: line[key] for key in line.keys() & output_type.__dataclass_fields__.keys()},
-    )
-    return Specification(
         file=path.parent / values["file"],
-        output=output,
         terms={key: value for key, value in table.items() if key not in ("file", "account")},
         epsilon=values["epsilon"],
         delta=delta,
@@ -279,6 +272,7 @@ def _one(path: Path, table: dict[str, Any]) -> Specification:
         label=values["label"],
         dialect=dialect,
         book=book,
+        **{key: line[key] for key in line.keys() & output_type.__dataclass_fields__.keys()},
     )
 
 

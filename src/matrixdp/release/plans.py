@@ -41,7 +41,6 @@ from matrixdp.release.outputs.noisy import (
     stored_draw,
 )
 from matrixdp.release.records import read_records, scaled_records
-from matrixdp.release.specification import Specification
 
 T = TypeVar("T")
 
@@ -67,7 +66,7 @@ class Plan:
         option: the one that is taken; None where the account has the answer already.
     """
 
-    spec: Specification
+    spec: Output
     account: Account | None
     listed: tuple[Option, ...] = ()
     option: Option | None = None
@@ -80,9 +79,9 @@ class Plan:
 
     @property
     def output(self) -> Output:
-        """What is read from the release, with the query of its mechanism."""
+        """The specification by the mechanism that is taken."""
         assert self.option is not None
-        return self.spec.by(self.option.key).output
+        return self.spec.by(self.option.key)
 
     def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
         """Charge the release, draw it, store the draw beside the account, and return its answer.
@@ -153,7 +152,7 @@ class Plan:
             InputError: a record is bad, or no answer of this release could be described.
         """
         assert self.option is not None
-        spec, release = replace(self.spec, output=self.output), self.mechanism
+        spec, release = self.output, self.mechanism
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = release.prepare(scaled_records(spec, release))
         notes = columns_without_bounds(spec)
@@ -164,8 +163,8 @@ class Plan:
                 texts = [answer.files(), draw_content(trial)]
                 json.dumps(texts, ensure_ascii=False).encode()
 
-        rehearse(spec.name, spec.output, release, describe)
-        read = reader(spec.output, release)
+        rehearse(spec.release_name, spec, release, describe)
+        read = reader(spec, release)
         return draw, Description(spec, statement, read, notes)
 
     def _charge(
@@ -179,7 +178,7 @@ class Plan:
         """Charge the release under the lock, draw it, store it and write it to ``out``."""
         assert self.account is not None
         spec, path, number = self.spec, location.path, len(state["releases"]) + 1
-        entry = {**self.account.entry(self.mechanism, spec.label), "query": spec.output.name}
+        entry = {**self.account.entry(self.mechanism, spec.label), "query": spec.name}
         entry |= {"date": date}
         if request:
             entry |= {"file": spec.file.name, "request": request}
@@ -277,12 +276,12 @@ class Plan:
                     f"matrixdp has {value:.6g}; describe it by the version of its receipt"
                 )
         read = reader(plan.output, plan.mechanism)
-        description = Description(replace(spec, output=plan.output), stored["receipt"], read)
+        description = Description(plan.output, stored["receipt"], read)
         return description.describe(stored_draw(stored["draw"]))
 
 
 def plan(
-    spec: Specification,
+    spec: Output,
     account: Account | None = None,
     *,
     even_if_useless: bool = False,
@@ -316,17 +315,16 @@ def plan(
     option = choices.choose(spec, listed, state, name)[0][0]
     if option.useless and not even_if_useless:
         insist = "--even-if-useless" if spec.in_file else "even_if_useless=True"
-        is_wide = len(spec.output.columns) > spec.output.records
+        is_wide = len(spec.columns) > spec.records
         transpose = "transpose the table if its columns are records, or " * is_wide
         raise InputError(
-            f"{option.says}; {transpose}{spec.output.remedies}or pay for it all the same with "
-            f"{insist}"
+            f"{option.says}; {transpose}{spec.remedies}or pay for it all the same with {insist}"
         )
     return Plan(spec, account, listed, option)
 
 
 def make(
-    spec: Specification,
+    spec: Output,
     out: Path | None,
     account: Account | None = None,
     *,
@@ -359,22 +357,22 @@ def retried(attempt: Callable[[], T]) -> T:
 
 
 @contextlib.contextmanager
-def _finding(spec: Specification, path: Path) -> Iterator[None]:
+def _finding(spec: Output, path: Path) -> Iterator[None]:
     """Say of any error that the draw is stored, where the same request finds it again."""
     with checks.as_input_error(
-        f"{spec.name} was charged and drawn, and its description fails ({{why}}); the draw is kept "
-        f"beside {path}, and the same request describes it at no cost"
+        f"{spec.release_name} was charged and drawn, and its description fails ({{why}}); the draw "
+        f"is kept beside {path}, and the same request describes it at no cost"
     ):
         yield
 
 
-def _digest(spec: Specification, account: Path) -> str:
+def _digest(spec: Output, account: Path) -> str:
     """Return the digest of a request; empty of records in memory, whose answers have no name."""
     return storage.digest(spec.request(account.parent)) if spec.in_file else ""
 
 
 def make_all(
-    specs: Sequence[Specification], out: Path | None, *, even_if_useless: bool = False
+    specs: Sequence[Output], out: Path | None, *, even_if_useless: bool = False
 ) -> list[Answer]:
     """Make all releases of one file; each of several gets a folder with its name below ``out``.
 
@@ -397,12 +395,12 @@ def make_all(
             f"{path} allows {ledger.phrase(account['total'])} in all, and with these releases "
             f"{excess}; {choices.ALONE}"
         )
-    folders = [out and out / spec.name for spec in specs]
+    folders = [out and out / spec.release_name for spec in specs]
     pairs = zip(specs, folders, strict=True)
     return [make(spec, folder, even_if_useless=even_if_useless) for spec, folder in pairs]
 
 
-def charges(specs: Sequence[Specification]) -> list[int]:
+def charges(specs: Sequence[Output]) -> list[int]:
     """Return how often the account of several releases was charged for each."""
     path = storage.account_path(specs[0].file, specs[0].account)
     if (account := storage.read(path)) is None:

@@ -14,8 +14,7 @@ from typing import Any
 
 from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release import missing, storage
-from matrixdp.release.outputs import Bounds
-from matrixdp.release.specification import Specification
+from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.words import join
 
 #: What a receipt says of bounds; the beginning of what it says of bounds that were found.
@@ -57,12 +56,12 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
     ]
 
 
-def stated(spec: Specification) -> dict[str, str]:
+def stated(spec: Output) -> dict[str, str]:
     """Return the origin of bounds that no account tells of; a release of bounds has none."""
-    return {} if spec.output.name == Bounds.name else dict.fromkeys(spec.output.columns, STATED)
+    return {} if spec.name == Bounds.name else dict.fromkeys(spec.columns, STATED)
 
 
-def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
+def of_bounds(spec: Output, path: Path, account: Mapping[str, Any]) -> dict[str, str]:
     """Return where the bounds of each column come from, for a receipt.
 
     Of bounds that were changed afterwards one end may be as it was found. An end of 0 says nothing.
@@ -91,8 +90,8 @@ def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> di
         source = f"{_FOUND} {charge['receipt'][:_DIGITS]}{_rule(spec, stored.receipt)}"
         for name, *ends in stored.answer["rows"]:
             found |= {(name, *end): f"{source}, {_CLIPPED}" for end in enumerate(ends)}
-    box = spec.output.box
-    for name, *ends in zip(spec.output.columns, box.lower, box.upper, strict=True):
+    box = spec.box
+    for name, *ends in zip(spec.columns, box.lower, box.upper, strict=True):
         sources = [found.get((name, *end), "") for end in enumerate(ends)]
         named = [source for source, end in zip(sources, ends, strict=True) if source and end]
         words[name] = f"one end {named[0]}" if named else otherwise
@@ -101,7 +100,7 @@ def of_bounds(spec: Specification, path: Path, account: Mapping[str, Any]) -> di
     return words
 
 
-def _rule(spec: Specification, statement: Mapping[str, Any]) -> str:
+def _rule(spec: Output, statement: Mapping[str, Any]) -> str:
     """Return how the receipt of bounds treats a missing value otherwise than a release does.
 
     An account has one neighbouring relation, and one column of people.

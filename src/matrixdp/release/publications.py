@@ -30,8 +30,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import Settings
-from matrixdp.release.outputs import Bounds
-from matrixdp.release.specification import Specification
+from matrixdp.release.outputs import Bounds, Output
 
 #: Keys of a specification that say nothing of records in memory.
 _OF_FILES = ("file", "separator", "decimal")
@@ -91,7 +90,7 @@ def make_release(
 
 
 def _make(
-    spec: Specification,
+    spec: Output,
     account: str | os.PathLike | Account | None,
     out: str | os.PathLike | None,
     even_if_useless: bool,
@@ -181,8 +180,8 @@ def _request(
     source: Any,
     account: object,
     settings: dict[str, Any],
-    read: Callable[[Path], Specification] = parser.read,
-) -> Specification:
+    read: Callable[[Path], Output] = parser.read,
+) -> Output:
     """Return the specification of a release of a file, as ``read``, or of records in memory."""
     if not isinstance(source, str | os.PathLike):
         return _specification(source, settings)
@@ -192,7 +191,7 @@ def _request(
     return read(Path(source))
 
 
-def _specification(frame: Any, settings: dict[str, Any]) -> Specification:
+def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     """Return the specification that the settings of records in memory make."""
     cells.check_container(frame, "source")
     # A lazy frame has no length.
@@ -266,7 +265,7 @@ def _plain(value: Any, name: str) -> Any:
     return value
 
 
-def _account(spec: Specification, account: str | os.PathLike | Account | None) -> Account | None:
+def _account(spec: Output, account: str | os.PathLike | Account | None) -> Account | None:
     if isinstance(account, Account) or account is None:
         if spec.total:
             raise InputError(

@@ -20,7 +20,7 @@ from matrixdp.release import (
     provenance,
 )
 from matrixdp.release.comparison import Option
-from matrixdp.release.specification import Specification
+from matrixdp.release.outputs import Output
 from matrixdp.version import VERSION
 
 #: Epsilons at which a receipt states the exact curve.
@@ -43,14 +43,14 @@ _PEOPLE = {
 }
 
 
-def cautions(spec: Specification) -> list[str]:
+def cautions(spec: Output) -> list[str]:
     """Return a warning sentence for each weakness of a guarantee."""
     guarantees = {"": (spec.epsilon, spec.delta)}
     if spec.total:
         guarantees["total."] = spec.total["epsilon"], spec.total["delta"]
-    sentences, group = [], spec.output.query.group
+    sentences, group = [], spec.query.group
     # It is one of a person's records with this chance.
-    chance = group / spec.output.records
+    chance = group / spec.records
     for name, (epsilon, delta) in guarantees.items():
         if delta > chance:
             sentences.append(
@@ -77,7 +77,7 @@ def _curve(mu: float, numbers: int) -> list[list[float]]:
 
 
 def build(
-    spec: Specification,
+    spec: Output,
     best: Option,
     date: str,
     charge: int | None = None,
@@ -102,17 +102,17 @@ def build(
         "epsilon_at_delta": release.epsilon_delivered,
         "mu": release.mu,
         "curve": curve,
-        **spec.output.noise_of(best),
+        **spec.noise_of(best),
         "says": best.says,
         "origin_of_bounds": origins or provenance.stated(spec),
         "rule_for_missing_values": missing.describe_fill(
-            spec.output.columns,
+            spec.columns,
             spec.fill,
-            left_out=spec.leaves_missing_out,
-            shrinks=spec.output.max_norm is not None,
+            left_out=spec.skips_missing,
+            shrinks=spec.max_norm is not None,
         )
         + missing.describe_codes(spec.book),
-        "beyond_bounds": spec.output.beyond_bounds or None,
+        "beyond_bounds": spec.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "
@@ -126,7 +126,7 @@ def build(
     }
 
 
-def _terms(spec: Specification, best: Option, date: str, charge: int | None) -> dict[str, Any]:
+def _terms(spec: Output, best: Option, date: str, charge: int | None) -> dict[str, Any]:
     """Return what a receipt states of the request, whose digest it has."""
     return {
         "format": ledger.FORMAT,
@@ -135,22 +135,22 @@ def _terms(spec: Specification, best: Option, date: str, charge: int | None) -> 
         "file": spec.file.name if spec.frame is None else None,
         **spec.terms,
         "missing": _missing(spec),
-        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.output.adjacency],
+        "neighbours": (_PEOPLE if spec.people else _NEIGHBOURS)[spec.adjacency],
         "records_that_count": counting_rule(spec) or None,
-        "mechanism": spec.output.mechanism,
+        "mechanism": spec.mechanism,
         "delta": spec.delta or best.release.extra_delta,
     }
 
 
-def _missing(spec: Specification) -> object:
+def _missing(spec: Output) -> object:
     """Return what becomes of missing values, as a receipt's terms state it."""
-    if spec.leaves_missing_out:
+    if spec.skips_missing:
         return missing.PRESENT
-    fills = dict(zip(spec.output.columns, spec.fill.tolist(), strict=True))
+    fills = dict(zip(spec.columns, spec.fill.tolist(), strict=True))
     return "refused" if np.isnan(spec.fill).any() else fills
 
 
-def counting_rule(spec: Specification) -> str:
+def counting_rule(spec: Output) -> str:
     """Return in words which records count; nothing where all of them do."""
     if spec.people is None:
         return ""
@@ -161,16 +161,16 @@ def counting_rule(spec: Specification) -> str:
     )
 
 
-def noise_lines(spec: Specification, best: Option) -> list[str]:
+def noise_lines(spec: Output, best: Option) -> list[str]:
     """Return the budget of each part, and the noise of each column beside its range."""
     parts = [
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in best.release.costs
     ]
-    return [*parts, *spec.by(best.key).output.noise_in_words(best)]
+    return [*parts, *spec.by(best.key).noise_in_words(best)]
 
 
-def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
+def comparison(spec: Output, options: Sequence[Option]) -> list[str]:
     """Return a table of what noise takes from the answer, by mechanism and share of the bounds.
 
     Its last column decides, see :mod:`matrixdp.release.outlooks`. Where the noise decides there is
@@ -182,7 +182,7 @@ def comparison(spec: Specification, options: Sequence[Option]) -> list[str]:
     width = max(len(option.key) for option in options)
     fills = "".join(f"{fill:8.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{spec.output.loss_unit}, simulated from the bounds alone, where columns fill these "
+        f"{spec.loss_unit}, simulated from the bounds alone, where columns fill these "
         "shares of them, and the typical one, their geometric mean:",
         f"{'':{width}}{fills} typical",
     ]

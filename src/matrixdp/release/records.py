@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.release import Release, Rows
 from matrixdp.release import tables
-from matrixdp.release.specification import Specification
+from matrixdp.release.outputs import Output
 
 #: Numbers of records that are held in memory, half a gibibyte, so that a release in parts reads its
 #: file once. To parse the text of a file takes longer than all that is computed from it.
 _HELD = 1 << 26
 
 
-def read_records(spec: Specification) -> Iterator[Array]:
+def read_records(spec: Output) -> Iterator[Array]:
     """Yield blocks (k, m) of the records that count, in the columns' units.
 
     A private number of records is not checked: an error would reveal it.
@@ -22,18 +22,18 @@ def read_records(spec: Specification) -> Iterator[Array]:
     Raises:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
-    count, expected, people = 0, spec.output.records, spec.people
+    count, expected, people = 0, spec.records, spec.people
     blocks = tables.blocks(
-        *(spec.file, spec.output.columns, spec.fill, people, spec.dialect),
+        *(spec.file, spec.columns, spec.fill, people, spec.dialect),
         frame=spec.frame,
-        keep_missing=spec.leaves_missing_out,
+        keep_missing=spec.skips_missing,
         book=spec.book,
     )
     for block in blocks:
         count += len(block)
-        if count <= expected or spec.output.query.add_or_remove:
+        if count <= expected or spec.query.add_or_remove:
             yield block
-    if count != expected and not spec.output.query.add_or_remove:
+    if count != expected and not spec.query.add_or_remove:
         which = f", at most {people.most} of each {people.column!r}" if people else ""
         raise InputError(
             f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
@@ -41,7 +41,7 @@ def read_records(spec: Specification) -> Iterator[Array]:
         )
 
 
-def scaled_records(spec: Specification, release: Release) -> Rows:
+def scaled_records(spec: Output, release: Release) -> Rows:
     """Return a function that yields the scaled records in blocks, anew in each call.
 
     A release in parts reads its records again after its charge, when a file may have changed or
@@ -49,9 +49,9 @@ def scaled_records(spec: Specification, release: Release) -> Rows:
     """
 
     def scaled() -> Iterator[Array]:
-        return map(spec.output.scaled, read_records(spec))
+        return map(spec.scaled, read_records(spec))
 
-    if not release.costs or spec.output.records * spec.output.box.features > _HELD:
+    if not release.costs or spec.records * spec.box.features > _HELD:
         return scaled
     blocks, held = [], 0
     for block in scaled():

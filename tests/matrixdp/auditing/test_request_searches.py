@@ -104,8 +104,8 @@ def values(spec, rows):
 
     Where people have several records, for as many of each: they move a sum most if all are alike.
     """
-    blocks = [np.tile(spec.output.scaled(row[None]), (spec.output.query.group, 1)) for row in rows]
-    return np.array([exact_sums.value(spec.output.query, [block]) for block in blocks])
+    blocks = [np.tile(spec.scaled(row[None]), (spec.query.group, 1)) for row in rows]
+    return np.array([exact_sums.value(spec.query, [block]) for block in blocks])
 
 
 @pytest.mark.parametrize(("query", "mechanism"), CASES)
@@ -140,12 +140,12 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
                 assert_executed_as_declared(option.release)
             continue
         for option in found:
-            assert_apart(option.release, values(spec, rows(spec)), spec.output.constant)
+            assert_apart(option.release, values(spec, rows(spec)), spec.constant)
 
 
 def rows(spec):
     """Return records at ``GRID`` within the bounds of a specification."""
-    return spec.output.box.middle + spec.output.box.widths / 2 * GRID
+    return spec.box.middle + spec.box.widths / 2 * GRID
 
 
 def assert_apart(release, values, constant):

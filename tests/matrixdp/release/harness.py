@@ -15,9 +15,9 @@ import numpy as np
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
-from matrixdp.release import choices, parser, specification
+from matrixdp.release import choices, parser
 from matrixdp.release.comparison import Option
-from matrixdp.release.outputs import OUTPUTS
+from matrixdp.release.outputs import OUTPUTS, Output
 
 #: 400 records of ages and incomes, some of them beyond their bounds.
 ROWS = np.column_stack([np.linspace(0, 130, 400), np.linspace(3e5, 0, 400)])
@@ -71,22 +71,22 @@ def write(folder: Path, **keys: Any) -> Path:
     return path
 
 
-def spec(folder: Path, **keys: Any) -> specification.Specification:
+def spec(folder: Path, **keys: Any) -> Output:
     """Return a specification as the library reads it."""
     return parser.read(write(folder, **keys))
 
 
 def fit(
     query: str, box: mdp.Box, records: int, *, epsilon: float, delta: float, **keys: Any
-) -> specification.Specification:
+) -> Output:
     """Return the specification of records in memory, whose columns have numbers."""
     columns = tuple(map(str, range(box.features)))
-    output = OUTPUTS[query](columns=columns, box=box, records=records, **keys)
-    budget = {"epsilon": epsilon, "delta": delta, "total": None}
-    return specification.Specification(Path(), output, {}, fill=box.middle, **budget)
+    budget = {"epsilon": epsilon, "delta": delta}
+    sizes = {"columns": columns, "box": box, "records": records}
+    return OUTPUTS[query](**sizes, fill=box.middle, **budget, **keys)
 
 
-def options(spec: specification.Specification) -> list[Option]:
+def options(spec: Output) -> list[Option]:
     """Return the mechanisms that can answer a specification, the one that is taken first."""
     return choices.ordered(choices.simulated(spec, choices.candidates(spec)))
 

@@ -37,20 +37,20 @@ def corners(mean, count=COUNT):
 
 def of_columns(spec, answer):
     """Return the number of each column (m,) in half ranges or their squares."""
-    if spec.output.name == "mean":
-        return answer[0] / spec.output.half
-    return np.diag(answer[:, -len(spec.output.columns) :]) / spec.output.half**2
+    if spec.name == "mean":
+        return answer[0] / spec.half
+    return np.diag(answer[:, -len(spec.columns) :]) / spec.half**2
 
 
 def answers(spec, calibrated, X):
     """Return the numbers of the columns in many releases (draws, m)."""
-    rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.output.constant else X
-    total = rows.sum(axis=0, keepdims=True) if spec.output.name == "mean" else rows.T @ rows
-    value, numbers = total / spec.output.records, []
+    rows = np.insert(X, X.shape[1] - 1, 1.0, axis=1) if spec.constant else X
+    total = rows.sum(axis=0, keepdims=True) if spec.name == "mean" else rows.T @ rows
+    value, numbers = total / spec.records, []
     for noise in calibrated.noise.sample(np.random.default_rng(0), DRAWS):
-        drawn = noise.T if spec.output.name == "mean" else (noise + noise.T) / 2
-        noisy = spec.output.noisy(MomentNoise(calibrated), value + drawn)
-        numbers.append(of_columns(spec, spec.output.answer(noisy)))
+        drawn = noise.T if spec.name == "mean" else (noise + noise.T) / 2
+        noisy = spec.noisy(MomentNoise(calibrated), value + drawn)
+        numbers.append(of_columns(spec, spec.answer(noisy)))
     return np.array(numbers)
 
 
@@ -58,7 +58,7 @@ def answers(spec, calibrated, X):
 def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacency):
     keys = {"query": query, "mechanism": mechanism[0], "delta": mechanism[1]}
     spec, option = specified(tmp_path, **keys, adjacency=adjacency)
-    least, largest = spec.output.deviations(option.release)
+    least, largest = spec.deviations(option.release)
     # A variance at its bound would be cut there.
     size = 0.9 if query == "covariance" else 1.0
     for mean in (0.0, 0.6, 0.97):
@@ -66,7 +66,7 @@ def test_announced_noise_is_that_of_answers(tmp_path, query, mechanism, adjacenc
         assert (measured <= (1 + TOLERANCE) * largest).all()
         if not mean:
             assert (measured <= (1 + TOLERANCE) * least).all()
-            share = 0.5 * spec.output.query.add_or_remove
+            share = 0.5 * spec.query.add_or_remove
             assert (measured >= 0.9 * np.sqrt(least**2 - share * (least**2))).all()
     # Half as many records as were stated have twice the noise.
     if adjacency == "add_or_remove":
@@ -90,9 +90,9 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
 
     for _ in range(300):
         outcome = option.release.run(lambda: [X], noisy)
-        result = Noisy.of_parts(spec.output, option.release, outcome)
-        numbers.append(of_columns(spec, spec.output.answer(result)))
-    least, largest = spec.output.deviations(option.release)
+        result = Noisy.of_parts(spec, option.release, outcome)
+        numbers.append(of_columns(spec, spec.answer(result)))
+    least, largest = spec.deviations(option.release)
     assert largest == pytest.approx(least)
     assert (np.std(numbers, axis=0) <= 1.1 * largest).all()
 
@@ -153,7 +153,7 @@ def test_lines_name_quantity_noise_unit_and_what_drowns(
 )
 def test_receipts_name_what_noise_is_of(tmp_path, query, more, names):
     spec, option = specified(tmp_path, query=query, **more)
-    statement = spec.output.noise_of(option)
+    statement = spec.noise_of(option)
     names_of_noise = [
         name for name, value in statement.items() if name.startswith("noise_std") and value
     ]

@@ -79,8 +79,8 @@ def number_of_records(folder, epsilon, delta=DELTA):
     (option, *_) = choices.by_noise(spec)
 
     def release(pair, first):
-        rows = spec.output.scaled(np.tile(UPPER, (20 if first else 19, 1)))
-        return option.release.release_value(exact_sums.value(spec.output.query, [rows])).sum()
+        rows = spec.scaled(np.tile(UPPER, (20 if first else 19, 1)))
+        return option.release.release_value(exact_sums.value(spec.query, [rows])).sum()
 
     return release
 
@@ -96,7 +96,7 @@ def whole_person(folder, epsilon, delta=DELTA):
     def release(pair, first):
         names = ["x"] * (7 if first else 0) + [f"y{k}" for k in range(17)]
         counting = np.tile(UPPER, (len(names), 1))[mdp.bound_contributions(names, 3)]
-        value = exact_sums.value(spec.output.query, [spec.output.scaled(counting)])
+        value = exact_sums.value(spec.query, [spec.scaled(counting)])
         return option.release.release_value(value).sum()
 
     return release

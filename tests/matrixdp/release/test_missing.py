@@ -277,13 +277,13 @@ def test_neighbouring_files_are_no_further_apart_than_the_noise_covers(
     def value(last):
         text = "\n".join(["age,income", "10,", ",200", *last]) + "\n"
         (tmp_path / "people.csv").write_text(text)
-        query, rows = spec.output.query, map(spec.output.scaled, read_records(spec))
+        query, rows = spec.query, map(spec.scaled, read_records(spec))
         return exact_sums.value(query, rows)[:, 0]
 
     values = np.array([value([line]) for line in lines])
     others = values if adjacency == "replace" else value([])[None]
     apart = values[:, None] - others[None]
-    norms = (1, spec.output.query.l1_sensitivity), (2, spec.output.query.l2_sensitivity)
+    norms = (1, spec.query.l1_sensitivity), (2, spec.query.l2_sensitivity)
     for order, bound in norms:
         largest = np.linalg.norm(apart, order, axis=-1).max()
         assert largest == pytest.approx(bound, rel=1e-9)
@@ -301,7 +301,7 @@ def test_no_request_moves_by_more_than_its_noise_is_charged_for(
     grid = np.array([*itertools.product([np.nan, 0.0, 60.0, 120.0], [np.nan, 0.0, 90.0, 200.0])])
     for option in harness.options(base):
         chosen, noise = option.release, option.release.noise
-        output = base.by(option.key).output
+        output = base.by(option.key)
         values = [
             exact_sums.value(output.query, [output.scaled(np.tile(row, (most, 1)))]) for row in grid
         ]

@@ -31,23 +31,23 @@ def rows(shape, count):
 
 def truth(spec, X):
     """Return the exact answer, without any noise or private radius, under the names of files."""
-    if spec.output.name == "components":
+    if spec.name == "components":
         return {"eigenvalue": np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]}
-    units = np.outer(spec.output.half, spec.output.half)
-    if spec.output.name == "second_moments":
-        X = X + spec.output.box.middle / (spec.output.box.widths / 2)
-        X = X * spec.output.box.widths / 2 / spec.output.half
+    units = np.outer(spec.half, spec.half)
+    if spec.name == "second_moments":
+        X = X + spec.box.middle / (spec.box.widths / 2)
+        X = X * spec.box.widths / 2 / spec.half
         return X.T @ X / len(X) * units
-    mean = X.mean(axis=0) * spec.output.half + spec.output.middle
+    mean = X.mean(axis=0) * spec.half + spec.middle
     return {"mean": mean, "covariance": np.cov(X.T, bias=True) * units}
 
 
 def inside(spec, outcome, content, key, X):
     """Return whether all numbers under a key hold the exact answer."""
     exact = truth(spec, X)
-    if spec.output.name == "second_moments":
+    if spec.name == "second_moments":
         widths = [[*row.values()] for row in content[f"{key}_plus_or_minus"].values()]
-        answer = outcome.moments * np.outer(spec.output.half, spec.output.half)
+        answer = outcome.moments * np.outer(spec.half, spec.half)
         return (np.abs(answer - exact) <= widths).all()
     result = []
     for name, part in content[key].items():
@@ -74,9 +74,7 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     )
     X, stream = rows(shape, count), np.random.default_rng(1)
     scaled = (
-        X
-        if query != "second_moments"
-        else spec.output.scaled(X * spec.output.box.widths / 2 + spec.output.box.middle)
+        X if query != "second_moments" else spec.scaled(X * spec.box.widths / 2 + spec.box.middle)
     )
 
     def answer(part, value):
@@ -85,8 +83,8 @@ def test_an_interval_covers_the_answer_without_the_private_radius(
     covered, alone, shares = [], [], []
     for _ in range(RELEASES):
         outcome = release.run(lambda: [scaled], answer)
-        noisy = noisy_module.Noisy.of_parts(spec.output, release, outcome)
-        content = spec.output.described(noisy)
+        noisy = noisy_module.Noisy.of_parts(spec, release, outcome)
+        content = spec.described(noisy)
         # The corner of the bounds that is farthest from the centre.
         far = np.linalg.norm(np.abs(outcome.centre) + 1)
         if query == "second_moments":

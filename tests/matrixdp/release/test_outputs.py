@@ -108,7 +108,7 @@ def test_a_noisy_number_of_records_hides_no_small_moment_in_parts():
         keys = {"mechanism": "clipped", "adjacency": adjacency}
         spec = harness.fit("covariance", box, 4000, epsilon=1.0, delta=1e-6, **keys)
         (option,) = harness.options(spec)
-        output, release = spec.output, option.release
+        output, release = spec, option.release
         part = min(release.radii, key=lambda one: one.noise_std)
         shares.append(output._hidden(release, part) / output.deviations(release, part)[1])
     assert shares[0] == pytest.approx(2.0)

@@ -255,11 +255,9 @@ def values(spec, rows, names, adjacency=None):
     """Return what gets noise, from a file of these rows; as another relation has it, if any."""
     visits(rows, names).to_csv(spec.file, index=False)
     if adjacency is None:
-        return exact_sums.value(spec.output.query, map(spec.output.scaled, read_records(spec)))
-    blocks = tables.blocks(spec.file, spec.output.columns, spec.fill, spec.people)
-    return exact_sums.value(
-        replace(spec.output.query, adjacency=adjacency), map(spec.output.scaled, blocks)
-    )
+        return exact_sums.value(spec.query, map(spec.scaled, read_records(spec)))
+    blocks = tables.blocks(spec.file, spec.columns, spec.fill, spec.people)
+    return exact_sums.value(replace(spec.query, adjacency=adjacency), map(spec.scaled, blocks))
 
 
 def neighbours(spec, rng, count):
@@ -267,7 +265,7 @@ def neighbours(spec, rng, count):
 
     That of a null record is of a file without it. Another person has more rows than count.
     """
-    corners, relation = np.array([LOWER - 5, UPPER + 5]), spec.output.adjacency
+    corners, relation = np.array([LOWER - 5, UPPER + 5]), spec.adjacency
     for number in range(count):
         mine = rng.integers(1, 8) if relation == "add_or_remove" else 5
         names = np.array(["x"] * mine + ["y0"] * 4 + ["y1", "y2", "y3"])
@@ -311,7 +309,7 @@ def test_a_limit_that_is_not_kept_is_seen_and_so_is_noise_for_one_record(tmp_pat
     (option, *_) = choices.by_noise(spec)
     pairs = list(neighbours(spec, np.random.default_rng(0), 48))
     assert widest(pairs, option.release) <= 1 + 1e-6
-    single = replace(spec, output=replace(spec.output, per_person=None))
+    single = replace(spec, per_person=None)
     assert widest(pairs, choices.by_noise(single)[0].release) > 2.9
     keep = people.FirstRecords.keep
     monkeypatch.setattr(people.FirstRecords, "keep", lambda self, names: keep(self, names) | True)

@@ -408,7 +408,7 @@ def test_a_file_of_parquet(folder, columns, part):
 def test_byte_order_marks_are_skipped(folder, marks):
     path, mark = folder / "spec.toml", "\ufeff" * marks
     path.write_text(mark + VALID, encoding="utf-8")
-    assert parser.read(path).output.columns == ("age", "income")
+    assert parser.read(path).columns == ("age", "income")
     assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0
     for text in ('"age",b\n1,2\n', "age;b\n1;2\n"):
         (folder / "rows.csv").write_text(mark + text, encoding="utf-8")

@@ -183,7 +183,7 @@ def test_another_dialect_of_the_same_numbers_gives_the_same_answer(
     assert run(folder, **keys) == 0
     assert len(charges(folder)) == (1 if (separator, decimal) == (",", ".") else 2)
     assert read(folder).numbers == pytest.approx(read(folder, out="plain").numbers)
-    assert harness.spec(folder, **keys).output.columns == ("age", "income")
+    assert harness.spec(folder, **keys).columns == ("age", "income")
 
 
 @pytest.mark.parametrize("query", ["mean", "covariance"])

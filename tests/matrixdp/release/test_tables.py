@@ -250,4 +250,4 @@ def test_booleans_are_numbers_in_every_format_whatever_the_case_of_a_suffix(tmp_
 def test_a_column_may_have_the_name_of_a_key(folder):
     names = ("age", "income", "weight", "label")
     bounds = dict.fromkeys(names, (0, 200))
-    assert harness.spec(folder, bounds=bounds).output.columns == names
+    assert harness.spec(folder, bounds=bounds).columns == names

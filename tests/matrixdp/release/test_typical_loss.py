@@ -24,7 +24,7 @@ def fit(query, features=4, count=500, side=100.0, **given):
 
 def drawn(spec, option, rows):
     """Return the answer of a real release of rows."""
-    output = spec.by(option.key).output
+    output = spec.by(option.key)
     private = option.release.release(output.scaled(rows))
     if isinstance(option.release, ComposedMoments):
         return output.answer(Noisy.of_parts(output, option.release, private))

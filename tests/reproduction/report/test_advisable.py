@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from matrixdp.release import specification
+from matrixdp.release import keys
 from reproduction import catalogue
 from reproduction.mechanisms import registry
 from reproduction.report import advisable
@@ -66,6 +66,6 @@ def test_of_private_training_only_what_is_private_is_advised():
 
 def test_what_is_offered_is_what_a_specification_can_name():
     built = {name: entry.build() for name, entry in registry().items() if not entry.parameters}
-    named = {name for name, mechanism in built.items() if specification.key_of(mechanism)}
+    named = {name for name, mechanism in built.items() if keys.key_of(mechanism)}
     # Both are ``gaussian``: for records and means, and for second moments.
     assert {*catalogue.section("offered")} == {*named, "analytic_gaussian", "goe"}

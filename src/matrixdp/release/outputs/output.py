@@ -22,6 +22,7 @@ from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
 from matrixdp.release.words import by_name, join, plain
 
@@ -29,10 +30,9 @@ from matrixdp.release.words import by_name, join, plain
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
 FILLS, CORRELATION, EXPLAINED = (1.0, 0.5, 0.25, 0.1), 0.5, 0.5
 
-#: Names of mechanisms beside those that add noise alone: the one that a release takes by itself,
-#: and moments of records that are clipped to a private radius, about a private mean where the
-#: output is about one, see :mod:`matrixdp.mechanisms.in_parts`.
-RECOMMENDED, CLIPPED = "recommend", "clipped"
+#: Name of the mechanism of moments of records that are clipped to a private radius, about a private
+#: mean where the output is about one, see :mod:`matrixdp.mechanisms.in_parts`.
+CLIPPED = "clipped"
 
 SIMULATED = (
     f"where columns fill {', '.join(f'{fill:.0%}' for fill in FILLS)} of their bounds (simulated "
@@ -69,45 +69,28 @@ WHOLE = "none: the radius holds all records within the public bounds"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(abc.ABC):
-    """What is released of records in a box of public bounds.
+class Output(Specification):
+    """A specification of a release, and what is read from its noisy numbers.
 
     Attributes:
-        columns: names of the m columns; a target comes last.
-        box: their public bounds.
-        records, adjacency, per_person: of the query.
-        mechanism: a name in :mod:`matrixdp.release.keys`, or ``recommend``.
-        max_norm: l2 norm to which records are shrunk besides, in the columns' units.
         query: the query of scaled records, so that no column's unit matters.
         middle, half: shift and scale of the records, (m,) each, in the columns' units.
     """
 
-    columns: tuple[str, ...]
-    box: Box
-    records: int
-    adjacency: str = "replace"
-    mechanism: str = RECOMMENDED
-    per_person: int | None = None
-    max_norm: float | None = None
     query: Query = field(init=False, compare=False)
     middle: Array = field(init=False, compare=False)
     half: Array = field(init=False, compare=False)
 
-    #: Value of the key ``query``, and what is released, for the receipt.
-    name: ClassVar[str]
+    #: What is released, for the receipt.
     title: ClassVar[str]
     #: The query of the library that it asks.
     query_type: ClassVar[type[Query]]
     #: Keys of a request that this output allows, beside those that all have.
     keys: ClassVar[tuple[str, ...]] = ()
-    #: Whether the last column is explained by the others.
-    has_target: ClassVar[bool] = False
     #: Whether moments of records with a constant 1 are released, which hold the mean too.
     about_mean: ClassVar[bool] = False
     #: Whether the answer also serves a private number of records.
     counts: ClassVar[bool] = False
-    #: Whether a missing value is left out, in place of being filled.
-    leaves_missing_out: ClassVar[bool] = False
     #: Names that stand beside those of columns in the table, and whether its rows have names.
     headers: ClassVar[tuple[str, ...]] = ()
     named_rows: ClassVar[bool] = False
@@ -172,11 +155,6 @@ class Output(abc.ABC):
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
         return self.query.features > len(self.columns) and not self.leaves_missing_out
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What identifies a request beside what all requests state."""
-        return {}
 
     @property
     def remedies(self) -> str:
