@@ -315,10 +315,10 @@ class Account:
         """Return the charge of a release, after checks of its noise and of its neighbours."""
         ledger.check(release)
         query, relation = release.query, ledger.terms(self._first)[1]
-        if query.adjacency != relation.neighbours:
+        if query.adjacency != relation.adjacency:
             raise InputError(
                 f"the release protects under {query.adjacency!r}, and the account was begun for "
-                f"{relation.neighbours!r}; calibrate it for the same"
+                f"{relation.adjacency!r}; calibrate it for the same"
             )
         if bool(query.per_person) != bool(relation.person):
             units = "whole people", "single records"

@@ -62,13 +62,18 @@ class Relation(NamedTuple):
     """What the neighbours of an account differ in.
 
     Attributes:
-        neighbours: as an ``adjacency`` of :mod:`matrixdp.privacy.sensitivity`.
+        adjacency: one of :mod:`matrixdp.privacy.sensitivity`.
         person: the column that names the person of each record, where neighbours differ in all
             records of one person; empty where they differ in one record.
     """
 
-    neighbours: str
+    adjacency: str
     person: str = ""
+
+    @property
+    def content(self) -> dict[str, str]:
+        """What an account states of it."""
+        return {"neighbours": self.adjacency, "person": self.person}
 
 
 def total(spec: Mapping[str, Any]) -> dict[str, float]:
@@ -181,7 +186,7 @@ def today() -> str:
 
 def begin(total: Mapping[str, float], relation: Relation) -> Account:
     """Return an account without releases; its rule and its total are fixed from here on."""
-    terms = {**total, **relation._asdict()}
+    terms = {**total, **relation.content}
     return {"format": FORMAT, "rule": rule(total), "total": terms, "releases": []}
 
 
@@ -230,10 +235,11 @@ def check_terms(
         InputError: it was not; neither can be changed later.
     """
     first = account["total"]
-    second = {**(first if total is None else total), **relation._asdict()}
+    second = {**(first if total is None else total), **relation.content}
     if second != first:
-        name = next(key for key in first if second[key] != first[key])
-        was, states = ("none" if value == "" else value for value in (first[name], second[name]))
+        key = next(key for key in first if second[key] != first[key])
+        was, states = ("none" if value == "" else value for value in (first[key], second[key]))
+        name = "adjacency" if key == "neighbours" else key
         remedy = "leave total out" if name in ("pure", "sampler") else "state the same"
         raise InputError(
             f"{path} was begun with total {phrase(first)} and {name} = {was}, not {states}; "
@@ -394,7 +400,7 @@ def summary(account: Account) -> list[str]:
     facts, total, delta = content(account), account["total"], usable_delta(account["total"])
     releases, room = facts["releases"], facts["left_epsilon"]
     lines = [
-        f"total: {phrase(total)} of all releases together, neighbours {total['neighbours']}"
+        f"total: {phrase(total)} of all releases together, adjacency {total['neighbours']}"
         + f" of whole people, by the column {total['person']!r}" * bool(total["person"]),
         f"spent: epsilon {facts['spent_epsilon']:.4g} in {checks.plural(len(releases), 'release')}",
     ]

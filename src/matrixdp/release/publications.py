@@ -273,5 +273,4 @@ def _account(spec: Output, account: str | os.PathLike | Account | None) -> Accou
                 "it out"
             )
         return account
-    neighbours, person = spec.relation
-    return Account(account, **(spec.total or {}), adjacency=neighbours, person=person)
+    return Account(account, **(spec.total or {}), **spec.relation._asdict())

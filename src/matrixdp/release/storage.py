@@ -223,7 +223,7 @@ def _account(stored: Mapping[str, Any]) -> Account:
     numbers, relation = ledger.terms(stored)
     if not isinstance(stored["releases"], list):
         raise TypeError("releases is no list")
-    checks.choice((*ADJACENCIES, ADD_OR_REMOVE), neighbours=relation.neighbours)
+    checks.choice((*ADJACENCIES, ADD_OR_REMOVE), neighbours=relation.adjacency)
     # Whatever is in it can be printed.
     json.dumps(stored, ensure_ascii=False).encode()
     account = {

@@ -178,8 +178,8 @@ def test_every_name_of_an_account_shows_what_is_spent(folder, capsys, account, s
 #: A first request, a second one, and what is said of it.
 PERSON = {"person": "who", "per_person": 3, "adjacency": "replace"}
 TERMS = [
-    ({}, {"adjacency": "add_or_remove"}, "neighbours = replace, not add_or_remove"),
-    ({"adjacency": "add_or_remove"}, {}, "neighbours = add_or_remove, not replace"),
+    ({}, {"adjacency": "add_or_remove"}, "adjacency = replace, not add_or_remove"),
+    ({"adjacency": "add_or_remove"}, {}, "adjacency = add_or_remove, not replace"),
     ({}, {"total": {"epsilon": 9, "delta": 1e-5}}, "epsilon = 4.0, not 9.0"),
     (PERSON, {"adjacency": "replace"}, "person = who, not none"),
     (PERSON, {**PERSON, "person": "age2"}, "person = who, not age2"),
