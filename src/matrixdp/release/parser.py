@@ -57,8 +57,9 @@ def read_bounds(path: Path) -> Output:
     Raises:
         InputError: as :func:`read`, or the file asks for something else.
     """
+    table = toml.load(path)
     with _errors_of(path):
-        return _one(path, with_bounds_query(toml.load(path)))
+        return _one(path, with_bounds_query(table))
 
 
 def with_bounds_query(table: dict[str, Any]) -> dict[str, Any]:
