@@ -273,4 +273,5 @@ def _account(spec: Output, account: str | os.PathLike | Account | None) -> Accou
                 "it out"
             )
         return account
-    return Account(account, **(spec.total or {}), **spec.relation._asdict())
+    adjacency, person = spec.relation
+    return Account(account, **(spec.total or {}), adjacency=adjacency, person=person)
