@@ -47,7 +47,14 @@ def per_record(name, radius=1.0):
         "clipped, a stack": lambda rows: ball.clip(rows[:, :, None])[:, :, 0],
         "of a ball": within(ball),
         "of a box": within(box),
-        "scaled": Mean(columns=tuple("abcdefghijk"), box=box, records=10).scaled,
+        "scaled": Mean(
+            columns=tuple("abcdefghijk"),
+            box=box,
+            records=10,
+            epsilon=1.0,
+            delta=0.0,
+            fill=box.middle,
+        ).scaled,
     }[name]
 
 

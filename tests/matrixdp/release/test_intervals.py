@@ -15,7 +15,6 @@ from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, positive, with_constant
 from matrixdp.release import uncertainty
-from matrixdp.release.outputs import Regression
 from matrixdp.release.outputs.components import spectrum
 
 BOX = mdp.Box((0.0, -3.0, 5.0), (1.0, 4.0, 900.0))
@@ -150,7 +149,8 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
     middle, half = np.array([1.0, -0.2, 0.3, 50.0]), np.array([2.0, 0.5, 1.0, 10.0])
 
     box = mdp.Box(tuple(middle - half), tuple(middle + half))
-    output = Regression(columns=(*"abcd",), box=box, records=release.query.n_records, **line)
+    budget = {"epsilon": release.epsilon, "delta": release.delta}
+    output = harness.fit("regression", box, release.query.n_records, **budget, **line)
 
     def fit(moments):
         return np.append(*output.line(centred(moments), release.noise_std))

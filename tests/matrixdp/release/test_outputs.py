@@ -82,9 +82,9 @@ def test_an_answer_that_may_be_noise_says_so(
 
 def test_a_coefficient_within_two_standard_errors_of_0_may_be_noise():
     box = mdp.Box.cube(4, 0, 1)
-    line = outputs.Regression(columns=("a", "b", "c", "y"), box=box, records=400)
+    line = harness.fit("regression", box, 400, epsilon=1.0, delta=1e-6)
     (doubt,) = line.doubts_of(np.array([2.1, -2.1, -1.9]), np.ones(3))
-    assert "the coefficient of c:" in doubt
+    assert "the coefficient of 2:" in doubt
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
