@@ -23,7 +23,7 @@ from reproduction.report import findings, inputs, markup, numbers
 from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.sheet import Cell, Sheet
-from reproduction.report.tables.paper_table import BEYOND
+from reproduction.report.tables.paper_table import BEYOND, FURTHER
 from reproduction.report.tables.training import OF_CODE
 
 SOURCE = Path(__file__).parents[3] / "article"
@@ -220,7 +220,8 @@ def _results_of(files: Files, name: str) -> tuple[dict[str, Any], dict[str, Any]
     # What the paper prints stands before ours.
     headers = [method, *published, *ours]
     # Without the paper's columns there is room for intervals.
-    beyond = _print(sheet, [method, *ours], groups.get(BEYOND, ()), brief=[method])
+    others = [*groups.get(BEYOND, ()), *groups.get(FURTHER, ())]
+    beyond = _print(sheet, [method, *ours], others, brief=[method])
     return _print(sheet, headers, groups.get("", ()), brief=headers), beyond
 
 

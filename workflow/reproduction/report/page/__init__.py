@@ -176,7 +176,7 @@ def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[s
     with inputs.file_errors("claims.csv"):
         view = views.ledger(claims, outputs.table("tables/errata"))
     places = {name.rpartition("/")[2]: _slug(name) for name in sorted(present)}
-    html = _render("ledger.html.j2", view | {"places": places})
+    html = _render("ledger.html.j2", view | {"places": places, "folder": outputs.folder})
     return {"item_type": "html", "html": Markup(html)}
 
 
@@ -402,7 +402,7 @@ def _table_item(sheet: Sheet) -> dict[str, Any]:
         "table": sheet,
         "columns": [sheet.headings[i] for i in places],
         "groups": groups,
-        "note": _note(texts),
+        "note": _note(texts) + _further(sheet),
     }
 
 
@@ -411,6 +411,12 @@ def _note(texts: Iterable[str]) -> str:
     if all(catalogue.shorten_remark(text) == text for text in texts):
         return ""
     return f" {catalogue.section('tuned_mark')}: {catalogue.section('tuned_note')}."
+
+
+def _further(sheet: Sheet) -> str:
+    """Return how many rows the page leaves to the CSV file, if there are any."""
+    count = sum(len(group.lines) for group in sheet.groups if group.aside)
+    return f" {count} further rows stand in the CSV file." if count else ""
 
 
 def _slug(text: str) -> str:

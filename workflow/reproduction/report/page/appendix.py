@@ -11,9 +11,9 @@ from reproduction.report.sheet import Sheet
 from reproduction.report.tables.base import Column, Table
 
 PROVENANCE = (
-    "The files that were read and their checksums. The content check compares the records "
-    "themselves, whatever container they came in. Matrix: features x records, as released; for "
-    "networks the arrays that they are trained on."
+    "The files that were read; provenance.json beside the data has their checksums. The content "
+    "check compares the records themselves, whatever container they came in. Matrix: features x "
+    "records, as released; for networks the arrays that they are trained on."
 )
 
 
@@ -33,7 +33,7 @@ def provenance(files: Files) -> tuple[Sheet, list[dict[str, Any]]]:
             Column("Data set", lambda entry: f"{entry.get('title', '')} ({entry['folder']})"),
             Column("Status", lambda entry: entry.get("status", "")),
             Column("Matrix", _shapes),
-            Column("File, SHA-256", lambda entry: _files(entry) or "generated"),
+            Column("File", lambda entry: _files(entry) or "generated"),
             Column("Content check", _match),
             Column("Licence", lambda entry: entry.get("licence", "")),
         ],
@@ -43,8 +43,7 @@ def provenance(files: Files) -> tuple[Sheet, list[dict[str, Any]]]:
 
 
 def _files(facts: Mapping[str, Any]) -> str:
-    files = facts.get("files", ())
-    return "; ".join(f"{file['file']} {file.get('sha256', '')}".strip() for file in files)
+    return "; ".join(file["file"] for file in facts.get("files", ()))
 
 
 def _shapes(facts: Mapping[str, Any]) -> str:

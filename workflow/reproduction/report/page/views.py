@@ -22,8 +22,8 @@ Rows = dict[tuple[str, str], list[dict[str, Any]]]
 def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     """Return the variables of ``ledger.html.j2``.
 
-    ``table`` is ``claims.csv``, ``errors`` the table of errata, of which those of the papers are
-    shown. Theorems, other statements and experiments are counted apart; claims that one fact
+    ``table`` is ``claims.csv``, ``errors`` the table of errata, of which those that cost privacy
+    are shown. Theorems, other statements and experiments are counted apart; claims that one fact
     decides count once.
     """
     rows = table.assign(word=table["verdict"].map(findings.word))
@@ -50,8 +50,11 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         groups[CLAIMS, f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
         papers.append({"title": claims.PAPERS.get(str(paper), str(paper)), "bars": bars})
         totals += [bar["total"] for bar in bars]
-    for paper, part in errors.groupby("paper", sort=False) if len(errors) else ():
-        groups[ERRATA, f"{paper}: errata"] = [_erratum(row) for row in part.to_dict("records")]
+    costly = errors[errors["costs_privacy"]] if len(errors) else errors
+    for paper, part in costly.groupby("paper", sort=False) if len(costly) else ():
+        groups[ERRATA, f"{paper}: errata that cost privacy"] = [
+            _erratum(row) for row in part.to_dict("records")
+        ]
     questions = [*map(_reading, readings.questions().values())]
     groups[READINGS, "Readings: what the papers leave open"] = questions
     sizes = dict.fromkeys(KINDS, 0)
@@ -64,12 +67,13 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         "conditional": [*map(findings.word, (findings.NARROWER, findings.DEPENDS))],
         "groups": [(title, members) for (_, title), members in groups.items()],
         "kinds": [(kind, count) for kind, count in sizes.items() if count],
+        "errors": len(errors),
         "words": ["MVG", "IMGM", *order, ERRATA, READINGS],
     }
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
-    # What else decides it is printed by its command.
+    # What else decides it is printed by `make claim`.
     why = "; ".join([findings.reasons(row)[0], *findings.weaknesses(row)])
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
@@ -81,7 +85,6 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
         "word": row["word"],
         "why": f"{why}.",
         "shown_by": [name.rpartition("/")[2] for name in row["shown_by"].split()],
-        "command": f"make claim ID={row['id']}",
     }
 
 

@@ -8,6 +8,7 @@ published numbers, their units, and the mechanism of each row come from
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -18,7 +19,7 @@ import pandas as pd
 
 from reproduction import catalogue, job_settings
 from reproduction.experiments import readings
-from reproduction.report import audit_status, comparisons, statistics, summary
+from reproduction.report import advisable, audit_status, comparisons, statistics, summary
 from reproduction.report.inputs import Run
 from reproduction.report.markup import epsilon_text, interval, middle, result, short, span
 from reproduction.report.sheet import Cell
@@ -39,16 +40,18 @@ COLUMNS = (
 )
 
 #: Columns of a row that the CSV lacks.
-MORE = ("epsilon_exact", "qualifier", "margin", "published_at", "brief")
+MORE = ("epsilon_exact", "qualifier", "margin", "published_at", "brief", "advisable", "also")
 #: Columns that are empty text where a row lacks them.
 TEXT = [
     *("configuration", "direction", "published", "published_ci", "verdict", "qualifier"),
-    *("audit_status", "against_baseline", "outcome", "note"),
+    *("audit_status", "against_baseline", "outcome", "note", "advisable"),
+    "also",
 ]
 
 NOT_RUN = "not run"
 AT_BASELINE = "not clearly different"
-BEYOND = "Beyond the paper"
+#: Titles of our rows. The page leaves the second ones to the CSV file.
+BEYOND, FURTHER = "Beyond the paper", "Beyond the paper, further rows"
 #: Words for an error below or above the published one.
 _DIRECTIONS = {"lower": "less error", "higher": "more error"}
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -91,13 +94,25 @@ def build(run: Run, experiment: str) -> Table:
     level = base(results, published, settings["reading"])
     shared, rows = compare(about, results, published, settings, level)
     ours = rows["published"].eq("")
+    titles = _is_of_use(rows).map({True: BEYOND, False: FURTHER})
+    groups = lines(rows, titles.where(ours & ~ours.all(), ""))
     return Table(
         title=f"Table {about.table}" if about.table else about.title,
         caption=caption(shared, rows),
         frame=rows[[*COLUMNS]],
         columns=columns(shared, rows),
-        groups=lines(rows, ours.map({True: "" if ours.all() else BEYOND, False: ""})),
+        groups={title: groups[title] for title in ("", BEYOND, FURTHER) if title in groups},
+        aside=[FURTHER],
     )
+
+
+def _is_of_use(rows: pd.DataFrame) -> pd.Series:
+    """Return a mask of baselines, of the papers' mechanisms, and of what one may use with gain."""
+    own = {*itertools.chain(*catalogue.section("papers").values())}
+    named = (comparisons.equal_names(row) for row in rows.to_dict("records"))
+    of_papers = pd.Series([not own.isdisjoint(names) for names in named], rows.index)
+    gain = rows["advisable"].eq(advisable.YES) & rows["against_baseline"].eq(comparisons.BETTER)
+    return gain | of_papers | rows["mechanism"].isin(catalogue.RECORD_FREE)
 
 
 def base(results: pd.DataFrame, published: pd.DataFrame, reading: str) -> Base:
