@@ -7,8 +7,9 @@ import time
 
 from reproduction import outcome
 
-HEAD = "id,verdict,data_status\n"
-ROWS = "M1,reproduced,\nM2,narrower,original\nM3,not reproduced,original\n"
+HEAD = "id,verdict,data_status,same_as\n"
+#: The last claim is decided by the fact that decides another one, and counts with it.
+ROWS = "M1,reproduced,,\nM2,narrower,original,\nM3,not reproduced,original,\nM5,narrower,,M2\n"
 
 
 def words(folder, start):
@@ -25,7 +26,7 @@ def test_a_run_ends_with_its_verdicts_its_page_and_its_time(tmp_path):
     )
     assert text.endswith(f"Look at {tmp_path}/report.html.\nThis run took")
     assert "SIMULATED" not in text
-    (tmp_path / "claims.csv").write_text(HEAD + ROWS + "M4,reproduced,simulated\n")
+    (tmp_path / "claims.csv").write_text(HEAD + ROWS + "M4,reproduced,simulated,\n")
     assert "SIMULATED" in words(tmp_path, start)
 
 

@@ -53,7 +53,10 @@ def sentences(folder: str, start: float) -> Iterator[str]:
 
     if claims := new("claims.csv"):
         with claims.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
+            every = list(csv.DictReader(stream))
+        # As the page counts them: claims that one fact decides count once.
+        names = {row["id"] for row in every}
+        rows = [row for row in every if row.get("same_as") not in names]
         words = Counter(_WORDS.get(row["verdict"], row["verdict"]) for row in rows)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in words.most_common())
         simulated = any(row["data_status"] == "simulated" for row in rows)
