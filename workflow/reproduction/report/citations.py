@@ -22,9 +22,48 @@ FILE = Path(__file__).parents[2] / "references.bib"
 
 #: The file with the authors of this project.
 PROJECT = "CITATION.cff"
+_PROJECT_FILE = FILE.parents[1] / PROJECT
 
 #: A work in a bibliography, by its key.
 _WORK = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}\n", re.MULTILINE | re.DOTALL)
+
+
+def read_project() -> dict[str, Any]:
+    """Return title, authors, version, date, address and archives, as CITATION.cff has them.
+
+    ``papers`` are the works that it refers to: title, authors, year and identifiers.
+    """
+    citation = read_yaml(_PROJECT_FILE)
+    identifiers = [entry["value"] for entry in citation.get("identifiers", ())]
+    return {
+        "title": citation["title"],
+        "authors": [
+            {
+                "name": _name(author),
+                "orcid": author.get("orcid", ""),
+                "email": author.get("email", ""),
+            }
+            for author in citation["authors"]
+        ],
+        "version": str(citation["version"]),
+        "date": str(citation.get("date-released", "")),
+        "license": citation["license"],
+        "address": citation.get("repository-code", ""),
+        "archives": [*filter(None, [citation.get("doi")]), *identifiers],
+        "papers": [
+            {
+                "title": work["title"],
+                "authors": [_name(author) for author in work["authors"]],
+                "year": work["year"],
+                "identifiers": [entry["value"] for entry in work["identifiers"]],
+            }
+            for work in citation.get("references", ())
+        ],
+    }
+
+
+def _name(author: Mapping[str, str]) -> str:
+    return author.get("name") or f"{author['given-names']} {author['family-names']}"
 
 
 def works() -> dict[str, str]:

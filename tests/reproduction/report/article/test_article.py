@@ -10,7 +10,7 @@ import yaml
 
 from matrixdp.checks import InputError
 from reproduction import cli
-from reproduction.report import inputs
+from reproduction.report import citations, inputs
 from reproduction.report.article import build
 
 pytest.importorskip("typst")
@@ -108,7 +108,7 @@ def test_a_shorter_run_says_where_its_verdicts_differ(reference, tmp_path):
 
 def test_authors_version_and_archive_are_those_of_the_project_file():
     citation = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
-    project = build._project()
+    project = citations.read_project()
     assert project["version"] == citation["version"]
     assert [author["name"] for author in project["authors"]] == [
         author.get("name") or f"{author['given-names']} {author['family-names']}"

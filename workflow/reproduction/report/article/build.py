@@ -14,12 +14,11 @@ from typing import Any
 
 import jinja2
 import pandas as pd
-import yaml
 
 from matrixdp.checks import InputError
 from reproduction import catalogue, job_settings
 from reproduction.files import replacing
-from reproduction.report import findings, inputs, markup, numbers
+from reproduction.report import citations, findings, inputs, markup, numbers
 from reproduction.report.inputs import Files, Run
 from reproduction.report.sentences import Sentences, missing_parts
 from reproduction.report.sheet import Cell, Sheet
@@ -149,7 +148,7 @@ def _content(files: Files, folder: str = ".") -> dict[str, Any]:
         "simulated": simulated,
         "status": missing_parts(files),
         "results": _results(files["settings"].parent),
-        "project": _project(),
+        "project": citations.read_project(),
         "software": _software(),
     }
 
@@ -167,27 +166,6 @@ def _results(folder: Path) -> str:
     if folder.resolve() == KEPT.resolve():
         return "the kept results, results/reference"
     return f"the run in {folder.name if folder.is_absolute() else folder}"
-
-
-def _project() -> dict[str, Any]:
-    """Return authors, version, address and archive identifiers, as CITATION.cff has them."""
-    citation = yaml.safe_load((SOURCE.parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
-    authors = [
-        {
-            "name": author.get("name") or f"{author['given-names']} {author['family-names']}",
-            "orcid": author.get("orcid", ""),
-            "email": author.get("email", ""),
-        }
-        for author in citation["authors"]
-    ]
-    identifiers = [entry["value"] for entry in citation.get("identifiers", ())]
-    return {
-        "authors": authors,
-        "version": str(citation["version"]),
-        "license": citation["license"],
-        "address": citation.get("repository-code", ""),
-        "archives": [*filter(None, [citation.get("doi")]), *identifiers],
-    }
 
 
 def _software() -> str:
