@@ -234,6 +234,7 @@ rule report:
         settings="<folder>/settings.yaml",
         # Those that its sentences are written for.
         reference_settings=project_files("results/reference/settings.yaml"),
+        authors=project_files("CITATION.cff"),
     output:
         report("<folder>/report.html", caption="../report/page.rst", category="Report"),
     log:

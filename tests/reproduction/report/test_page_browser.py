@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import re
+
 import chromium
 import pytest
 from packages import KEPT
@@ -156,7 +159,10 @@ def test_a_command_can_be_copied(load, browser):
     shown.press("Enter", 13)
     told = f"new Promise((done) => setTimeout(done, 200)).then(() => {button}.textContent)"
     assert shown.run(told) == "Copied"
-    assert shown.run("navigator.clipboard.readText()") == "snakemake results/tables/table3.csv"
+    assert (
+        shown.run("navigator.clipboard.readText()")
+        == ".venv/bin/snakemake results/tables/table3.csv"
+    )
 
 
 def test_the_contents_open_and_close_on_a_narrow_screen(load):
@@ -248,16 +254,61 @@ def test_the_ledger_can_be_filtered(browser, kept_page):
     shown = browser.open(kept_page.as_uri())
     every = shown.run(LINES)
     words = "document.querySelector('#ledger .filter input')"
-    shown.run(f"({words}.value = 'max-pnr', {words}.dispatchEvent(new Event('input')))")
-    assert 0 < len(shown.run(LINES)) < len(every)
-    shown.run(f"({words}.value = '', {words}.dispatchEvent(new Event('input')))")
-    press = "[...document.querySelectorAll('#ledger button')].find((x) => x.textContent === '{}')"
-    shown.run(press.format("IMGM") + ".click()")
-    ours = shown.run(LINES)
+
+    def type_words(text):
+        shown.run(f"({words}.value = '{text}', {words}.dispatchEvent(new Event('input')))")
+        return shown.run(LINES)
+
+    def press(name):
+        buttons = "[...document.querySelectorAll('#ledger button')]"
+        shown.run(f"{buttons}.find((one) => one.textContent === '{name}').click()")
+        return shown.run(LINES)
+
+    assert 0 < len(type_words("max-pnr")) < len(every)
+    # A whole word: M1 is not a part of M12.
+    assert "claim-M1" in type_words("M1")
+    assert "claim-M12" not in shown.run(LINES)
+    count = "document.querySelector('#ledger output').textContent"
+    assert type_words("nowhere") == []
+    assert shown.run(count) == f"0 of {len(every)} rows"
+    assert press("Show all") == every
+    ours = press("IMGM")
     assert {line.split("-")[1][0] for line in ours} == {"I", "i"}
-    shown.run(press.format("not reproduced") + ".click()")
-    assert 0 < len(shown.run(LINES)) < len(ours)
-    assert all(line.startswith("claim-I") for line in shown.run(LINES))
+    failing = press("not reproduced")
+    assert 0 < len(failing) < len(ours)
+    assert all(line.startswith("claim-I") for line in failing)
+    # One verdict or the other.
+    both = press("reproduced")
+    assert {*failing} < {*both} < {*ours}
+    assert len(press("MVG")) > len(both)
+    pressed = "document.querySelectorAll('#ledger [aria-pressed=true]').length"
+    assert shown.run(pressed) == 4
+    assert press("Show all") == every
+    assert shown.run(pressed) == 0
+
+
+SIGNS = """[...document.querySelectorAll('.pills .badge, .bar i, .ledger .badge, .swatch')]
+    .map((one) => [one.className.replace(/badge|verdict|swatch/g, '').trim(),
+        getComputedStyle(one, '::before').content])"""
+
+
+def test_a_verdict_has_a_sign_beside_its_colour(browser, kept_page):
+    shown = browser.open(kept_page.as_uri())
+    signs = {tuple(pair) for pair in shown.run(SIGNS)}
+    # One for each verdict, and none without.
+    assert len(signs) == len({name for name, _ in signs}) >= 5
+    assert {sign.split('"')[1] for _, sign in signs} == {*"✓✗◐?"}
+
+
+def test_paper_shows_the_evidence_in_ten_pages(browser, kept_page):
+    shown = browser.open(kept_page.as_uri())
+    shown.run("document.documentElement.dataset.theme = 'dark'")
+    pdf = base64.b64decode(shown.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 8 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 10
+    shown.call("Emulation.setEmulatedMedia", media="print")
+    assert shown.run("getComputedStyle(document.body).color") == "rgb(30, 34, 38)"
+    buttons = "[...document.querySelectorAll('button')].filter((one) => one.offsetParent).length"
+    assert shown.run(buttons) == 0
 
 
 def test_what_is_folded_opens_for_its_address(load):

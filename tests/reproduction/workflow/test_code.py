@@ -89,7 +89,7 @@ VERBS += ["citations", "implied-noise"]
 
 #: Verbs on a whole run, and what their rules declare beside the files of it.
 WHOLE = {
-    "report": [],
+    "report": ["CITATION.cff"],
     "article": ["CITATION.cff", "results/reference/settings.yaml"],
     "ro-crate": [],
 }

@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from reproduction import catalogue, job_settings
 from reproduction.files import write_text
-from reproduction.report import findings, inputs, markup
+from reproduction.report import citations, findings, inputs, markup
 from reproduction.report.inputs import Files
 from reproduction.report.page import (
     appendix,
@@ -42,6 +42,12 @@ from reproduction.report.statistics import ENOUGH
 from reproduction.report.tables import advice, audit
 
 FOLDER = Path(__file__).parent
+
+#: What is no text of the page; an attribute may contain any sign but its quote.
+_TAGS = re.compile(
+    r"""(<script\b.*?</script>|<style\b.*?</style>|<(?:[^<>"]|"[^"]*")*>)""", flags=re.DOTALL
+)
+_POWER = re.compile(r"(?:\d[\d.,]*|\))e-\d+")
 
 #: What messages call tables that cannot be read.
 _TABLES = "a table of the run"
@@ -117,7 +123,7 @@ def build(
     contents = [_chapter(chapter, evidence, added, words) for chapter in chapters]
     verdicts = prose.html(_text("in_short", words))
     has_picture = verdicts and not only and "simulated" not in statuses
-    return _render(
+    html = _render(
         "page.html.j2",
         {
             "sections": [chapter for chapter in contents if not only or _is_filled(chapter)],
@@ -140,6 +146,7 @@ def build(
             **sentences.names(),
         },
     )
+    return _unbroken(html)
 
 
 def _sections(outputs: PageRun, only: list[str]) -> list[sections.Section]:
@@ -176,7 +183,8 @@ def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[s
     with inputs.file_errors("claims.csv"):
         view = views.ledger(claims, outputs.table("tables/errata"))
     places = {name.rpartition("/")[2]: _slug(name) for name in sorted(present)}
-    html = _render("ledger.html.j2", view | {"places": places, "folder": outputs.folder})
+    errata = pictures.data_uri(outputs.files["tables/errata"]) if view["errors"] else ""
+    html = _render("ledger.html.j2", view | {"places": places, "errata": Markup(errata)})
     return {"item_type": "html", "html": Markup(html)}
 
 
@@ -217,7 +225,11 @@ def _chapter(
         "text": prose.html(_text(about.id, words)),
         "added": added.get(about.builtin, ()),
         "shown": [evidence[name] for name in chapter.results if name in about.open],
-        "folded": [evidence[name] for name in chapter.results if name not in about.open],
+        "folded": [
+            evidence[name] | {"screen": name in about.screen}
+            for name in chapter.results
+            if name not in about.open
+        ],
         "missing": [name for name in missing if not commands[name]],
         "waiting": {runs[name]: command for name, command in commands.items() if command},
         "bare": bool(chapter.missing) and not chapter.results,
@@ -226,6 +238,14 @@ def _chapter(
 
 def _render(template: str, words: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(words)
+
+
+def _unbroken(html: str) -> str:
+    """Return HTML in which no line ends within a power of ten, such as 1e-5."""
+    parts = _TAGS.split(html)
+    for i in range(0, len(parts), 2):
+        parts[i] = _POWER.sub(r'<span class="number">\g<0></span>', parts[i])
+    return "".join(parts)
 
 
 def _text(name: str, words: Mapping[str, Any]) -> str:
@@ -276,7 +296,7 @@ def _sources(outputs: PageRun, file: str, data: str) -> dict[str, Any]:
     return {
         "path": os.path.join(outputs.folder, f"{data}.csv"),
         "download": Markup(pictures.data_uri(inputs.find_file(data, outputs.files))),
-        "command": f"snakemake {target} {outputs.options}".strip(),
+        "command": f".venv/bin/snakemake {target} {outputs.options}".strip(),
     }
 
 
@@ -305,9 +325,16 @@ def _added(
     parts = [
         _prose_item("Trials, guarantees, verdicts, constants", "methods", words),
         _prose_item("Privacy audit", "audit", words),
-        _table_item(data) | {"settings": Markup(pictures.address("text/yaml", text))},
+        _table_item(data)
+        | {"settings": Markup(pictures.address("text/yaml", text)), "screen": True},
+        _prose_item("How to cite it", "cite", words | {"project": citations.read_project()}),
         _prose_item("How to rerun it", "rerun", words),
-        {"item_type": "glossary", "title": "Glossary", "words": catalogue.section("glossary")},
+        {
+            "item_type": "glossary",
+            "title": "Glossary",
+            "words": catalogue.section("glossary"),
+            "screen": True,
+        },
     ]
     if facts:
         # Without facts on the run the page is the same on every machine.

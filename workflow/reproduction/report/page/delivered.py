@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reproduction.report.numbers import MISSING
 
 #: Ends of the logarithmic axis in both directions from the claim, and ticks, as shares of it.
-LOW, HIGH, TICKS = 3e-4, 3e3, (0.001, 0.01, 0.1, 1, 10, 100)
+LOW, HIGH, TICKS = 3e-4, 3e3, (0.001, 0.1, 1, 10, 100)
 
 
 @dataclass(frozen=True)

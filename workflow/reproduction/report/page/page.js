@@ -127,7 +127,8 @@
     });
   });
 
-  // The ledger shows the rows that contain some words alone; its buttons are such words.
+  // The ledger shows the rows that contain some words, and have a tag of each group with pressed
+  // buttons.
   document.querySelectorAll("table.filtered").forEach((table) => {
     const bodies = [...table.tBodies].map((body) => ({
       group: body.rows[0],
@@ -135,38 +136,69 @@
     }));
     const bar = document.createElement("p");
     bar.className = "filter";
+    const every = bodies.flatMap(({ rows }) => rows);
+    const tags = new Map(every.map((row) => [row, row.dataset.tags.split("|")]));
     const words = document.createElement("input");
     words.type = "search";
     words.placeholder = "Rows with ...";
     words.setAttribute("aria-label", "Show rows that contain these words");
-    const buttons = table.dataset.words.split("|").map((text) => {
+    const addButton = (text, action) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = text;
-      button.addEventListener("click", () => {
+      button.addEventListener("click", action);
+      return button;
+    };
+    const groups = table.dataset.filters.split(";").map((group) => group.split("|").map((text) => {
+      const button = addButton(text, () => {
         button.ariaPressed = String(button.ariaPressed !== "true");
         apply();
       });
+      button.ariaPressed = "false";
       return button;
+    }));
+    const reset = addButton("Show all", () => {
+      words.value = "";
+      groups.flat().forEach((button) => { button.ariaPressed = "false"; });
+      apply();
+      words.focus();
     });
+    // An output is a live region: it is read out as it changes.
+    const count = document.createElement("output");
+    const contains = (text, word) => {
+      const letters = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      return new RegExp(`(?<![\\p{L}\\p{N}])${letters}(?![\\p{L}\\p{N}])`, "iu").test(text);
+    };
     const apply = () => {
-      const parts = words.value.toLowerCase().split(/\s+/);
-      const on = buttons.filter((button) => button.ariaPressed === "true");
+      const parts = words.value.split(/\s+/).filter(Boolean);
+      const on = groups
+        .map((group) => group.filter((button) => button.ariaPressed === "true"))
+        .filter((group) => group.length);
       bodies.forEach(({ group, rows }) => {
         rows.forEach((row) => {
-          const text = `${group.textContent} ${row.textContent}`.toLowerCase();
-          const verdict = row.querySelector(".badge")?.textContent ?? "";
-          const is = (word) => verdict.startsWith(word) || group.textContent.includes(word);
-          row.hidden = !parts.every((part) => text.includes(part))
-            || !on.every((button) => is(button.textContent));
+          const text = `${group.textContent} ${row.textContent}`;
+          row.hidden = !parts.every((part) => contains(text, part))
+            || !on.every((some) => some.some((one) => tags.get(row).includes(one.textContent)));
         });
         group.hidden = rows.every((row) => row.hidden);
       });
+      const seen = every.filter((row) => !row.hidden).length;
+      count.textContent = `${seen} of ${every.length} rows`;
+      reset.hidden = !parts.length && !on.length;
     };
     words.addEventListener("input", apply);
-    bar.append(words, ...buttons);
+    bar.append(words, ...groups.flat(), reset, count);
     table.before(bar);
+    apply();
   });
+
+  // On paper evidence is open, as far as ten pages have room; afterwards it is as the reader had it.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open], .screen)")];
+    folded.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
 
   // What a link leads to is opened.
   const reveal = () => {

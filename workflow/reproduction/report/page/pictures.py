@@ -14,7 +14,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 #: The page contains the data of a table or figure up to this size, in bytes.
-DATA_LIMIT = 50_000
+DATA_LIMIT = 100_000
 
 #: Unescaped characters of an address in double quotes in HTML: not ``"``, ``#``, ``%``, ``&``.
 _SAFE = " !$'()*+,-./:;<=>?@[]^_`{|}~"

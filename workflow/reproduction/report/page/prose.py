@@ -30,7 +30,7 @@ def explained(text: str, glossary: Mapping[str, str]) -> Markup:
     parts = re.split(
         r"(<(?:a|code|pre|h3)\b.*?</(?:a|code|pre|h3)>|<[^>]*>)", str(text), flags=re.S
     )
-    left = dict(glossary)
+    left = {word.lower(): meaning for word, meaning in glossary.items()}
 
     def link(match: re.Match[str]) -> str:
         word = match[0].lower().replace("ε", "epsilon")

@@ -31,6 +31,7 @@ class Section:
             ``open``.
         builtin: items that the page itself adds, such as ``parts``; or empty.
         open: names of the results that are unfolded.
+        screen: names of those that stay folded on paper, which opens all others.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Section:
     show: tuple[str, ...] = ()
     builtin: str = ""
     open: tuple[str, ...] = ()
+    screen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ SECTIONS = (
             *("figures/figure4_left", "figures/figure4_middle", "figures/figure4_right"),
         ),
         builtin="cards_MVG",
+        screen=(
+            *("figures/curves_regression", "figures/curves_first_pc", "figures/curves_covariance"),
+            *("figures/figure4_left", "figures/figure4_middle", "figures/figure4_right"),
+        ),
     ),
     Section(
         "imgm",
@@ -78,6 +84,10 @@ SECTIONS = (
             *("tables/imgm_mnist_features", "figures/imgm_gradients", "figures/figure1"),
         ),
         builtin="cards_IMGM",
+        screen=(
+            *("tables/imgm_cora", "tables/imgm_mnist", "tables/imgm_mnist_features"),
+            "figures/imgm_gradients",
+        ),
     ),
     Section(
         "noise",
@@ -87,9 +97,16 @@ SECTIONS = (
             *("figures/nominal", "tables/imgm_settings"),
         ),
         open=("figures/explainer",),
+        screen=("figures/noise_levels", "figures/nominal", "tables/imgm_settings"),
     ),
     Section(FURTHER, "Further results", builtin="cards_"),
-    Section("claims", "Claims, readings, errata", show=("figures/readings",), builtin="ledger"),
+    Section(
+        "claims",
+        "Claims, readings, errata",
+        show=("figures/readings",),
+        builtin="ledger",
+        screen=("figures/readings",),
+    ),
     Section("limits", "What this study cannot say"),
     Section("how", "How it was done", builtin="parts"),
 )

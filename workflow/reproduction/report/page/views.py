@@ -47,15 +47,17 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
             for name, title in findings.GROUPS.items()
             if name in counts
         ]
-        groups[CLAIMS, f"{paper}: claims"] = [_claim(row) for row in of_paper.to_dict("records")]
+        groups[CLAIMS, f"{paper}: claims"] = [
+            _claim(row) | {"tags": [paper, row["word"]]} for row in of_paper.to_dict("records")
+        ]
         papers.append({"title": claims.PAPERS.get(str(paper), str(paper)), "bars": bars})
         totals += [bar["total"] for bar in bars]
     costly = errors[errors["costs_privacy"]] if len(errors) else errors
     for paper, part in costly.groupby("paper", sort=False) if len(costly) else ():
         groups[ERRATA, f"{paper}: errata that cost privacy"] = [
-            _erratum(row) for row in part.to_dict("records")
+            _erratum(row) | {"tags": [paper, ERRATA]} for row in part.to_dict("records")
         ]
-    questions = [*map(_reading, readings.questions().values())]
+    questions = [_reading(each) | {"tags": [READINGS]} for each in readings.questions().values()]
     groups[READINGS, "Readings: what the papers leave open"] = questions
     sizes = dict.fromkeys(KINDS, 0)
     for (kind, _), members in groups.items():
@@ -68,7 +70,8 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         "groups": [(title, members) for (_, title), members in groups.items()],
         "kinds": [(kind, count) for kind, count in sizes.items() if count],
         "errors": len(errors),
-        "words": ["MVG", "IMGM", *order, ERRATA, READINGS],
+        # The page's filter: one tag of each group.
+        "filters": [[*map(str, rows["paper"].unique())], [*order, ERRATA, READINGS]],
     }
 
 
