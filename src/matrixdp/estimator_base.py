@@ -27,7 +27,7 @@ from matrixdp.release.bounds import BoundsLike
 from matrixdp.release.description import answer_notes
 from matrixdp.release.fits import (
     OneFit,
-    evaluated,
+    evaluation,
     level_outside,
     warn_of_selection,
     warn_of_weakness,
@@ -243,9 +243,13 @@ class Private(BaseEstimator):
             noted["_target_box"] = Box(*zip(sides, strict=True))
             box = Box((*box.lower, sides[0]), (*box.upper, sides[1]))
         rows = self._counted(self._of_groups(rows, groups, parameters), box)
-        for whole in evaluated(self):
-            # What is scored after the charge would be refused then.
-            self._check_missing(np.isnan(cells.numbers(whole, "records", NO_TEXT)))
+        # What is scored after the charge would be refused then.
+        scored = evaluation(self)
+        for whole in (scored.X, scored.y):
+            if whole is not None:
+                self._check_missing(np.isnan(cells.numbers(whole, "records", NO_TEXT)))
+        if scored.refuses_missing and scored.y is not None:
+            self._check_scored(np.isnan(cells.numbers(scored.y, "y", NO_TEXT)))
         shared = {key: parameters[key] for key in _SHARED}
         spec = OUTPUTS[name](
             columns=(*names,), box=box, records=len(rows), fill=box.middle, **shared, **keys
@@ -332,6 +336,14 @@ class Private(BaseEstimator):
                 f"missing is {self.missing!r}, and a record of {type(self).__name__} lacks a value,"
                 f' which nothing replaces unstated; state missing="{MIDDLE}" for the middle'
                 " of its bounds, or put a public number there, and leave no record out"
+            )
+
+    def _check_scored(self, lacks: NDArray[np.bool]) -> None:
+        if lacks.any():
+            raise InputError(
+                f"y lacks a value, which scorers of scikit-learn refuse after the fit of "
+                f"{type(self).__name__} is paid for; leave scoring out, which scores by score, or "
+                "put a public number there"
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from matrixdp.checks import InputError
 
@@ -99,17 +99,32 @@ def warn_of_selection(name: str) -> None:
         warn_of_scores(name)
 
 
-def evaluated(estimator: object) -> list[Any]:
-    """Return X and y of which a tool of ``sklearn.model_selection`` fits an estimator on a part.
+class Evaluation(NamedTuple):
+    """What a tool of ``sklearn.model_selection`` fits an estimator on a part of, and then scores.
 
-    The other part is scored after the fit, when a refusal would lose what the fit has cost. None of
-    another caller, as of a pipeline, whose records may be others.
+    Attributes:
+        X, y: all records, and their targets; None where there are none.
+        refuses_missing: whether it scores by functions of scikit-learn, not by ``score``, which
+            refuse a missing value of y.
+    """
+
+    X: Any = None
+    y: Any = None
+    refuses_missing: bool = False
+
+
+def evaluation(estimator: object) -> Evaluation:
+    """Return what is scored after a fit, when a refusal would lose what the fit has cost.
+
+    It is empty of another caller, as of a pipeline, whose records may be others.
     """
     for frame in _selections():
         if frame.f_locals.get("estimator") is estimator and "test" in frame.f_locals:
-            parts = (frame.f_locals.get(name) for name in ("X", "y"))
-            return [part for part in parts if part is not None]
-    return []
+            X, y, scorer = (frame.f_locals.get(name) for name in ("X", "y", "scorer"))
+            # A scorer of scikit-learn holds its function; that of ``score`` holds none.
+            each = getattr(scorer, "_scorers", {"": scorer}).values()
+            return Evaluation(X, y, any(hasattr(one, "_score_func") for one in each))
+    return Evaluation()
 
 
 def _selections() -> Iterator[FrameType]:

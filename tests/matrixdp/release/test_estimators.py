@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.ensemble import BaggingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.metrics import make_scorer, r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
@@ -383,6 +383,33 @@ def test_a_search_that_could_not_score_a_part_is_refused_before_a_charge(account
     ridge = made("regression", epsilon=1.0, account=account)
     with pytest.raises(ValueError, match="a record of PrivateRidge lacks a value"):
         cross_val_score(ridge, X, y, cv=5)
+    assert not account.releases
+
+
+#: Scorers, whether records of one fold lack y, and whether the fits are charged.
+SCORERS = {
+    "score": (None, True, True),
+    "own": (lambda ridge, X, y: ridge.score(X, y), True, True),
+    "named": ("neg_mean_squared_error", True, False),
+    "several": (["r2", "neg_mean_absolute_error"], True, False),
+    "made": (make_scorer(r2_score), True, False),
+    "named, all present": ("neg_mean_squared_error", False, True),
+}
+
+
+@pytest.mark.filterwarnings("ignore::matrixdp.release.fits.ExactScoreWarning")
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_a_fit_whose_scorer_refuses_a_missing_target_is_not_charged(account, scorer):
+    scoring, lacking, charged = SCORERS[scorer]
+    ridge = made("regression", missing="middle", epsilon=1.0, account=account)
+    y = ODD_TARGET if lacking else TARGET
+    if charged:
+        scores = cross_validate(ridge, FRAME, y, cv=2, scoring=scoring)
+        assert np.isfinite(scores["test_score"]).all()
+        assert len(account.releases) == 2
+        return
+    with pytest.raises(ValueError, match="y lacks a value, which scorers of scikit-learn refuse"):
+        cross_validate(ridge, FRAME, y, cv=2, scoring=scoring)
     assert not account.releases
 
 
