@@ -35,7 +35,7 @@ quick: setup ## the same with few trials, to see that everything works, in about
 	@$(snakemake) $(ARGS) --configfile workflow/config/quick.yaml
 mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in about half an hour
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
-images: setup ## private features on CIFAR-10's pictures, in results/images, in about seven minutes
+images: setup ## private features on CIFAR-10's pictures, in results/images, in about an hour
 	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
 plan: setup ## what a run would do: each job with a reason of its own and that, all jobs by rule, and the time
 	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)

@@ -184,6 +184,9 @@ class Features(Training):
 
     extractor_epochs: int = Field(ge=1, le=1000)
     """The passes that train the feature extractor; 1,000 take days."""
+    width: float = optional_field(ge=1 / 64, le=1)
+    """The share of the paper's units in the layers of an extractor of colour pictures, all but the
+    released one; 1 if left out."""
 
 
 _Training = Annotated[

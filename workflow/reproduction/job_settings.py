@@ -167,7 +167,7 @@ def extraction(settings: Mapping[str, Any], experiment: str) -> JobSettings:
     if "extractor_epochs" not in entry:
         raise InputError(f"{experiment} trains on its data as they are; it has no extractor")
     job = {"experiment": experiment, "seed": settings["seed"]}
-    return job | _chosen(entry, "dataset", "extractor_epochs", "records")
+    return job | _chosen(entry, "dataset", "extractor_epochs", "width", "records")
 
 
 def public_configurations(settings: Mapping[str, Any], *, middle: bool = False) -> dict[str, str]:

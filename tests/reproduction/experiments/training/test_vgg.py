@@ -8,10 +8,11 @@ from exactness import same_copies
 from scipy.signal import correlate
 from scipy.stats import norm
 
+from matrixdp.checks import InputError
 from reproduction.data.prepared import LearningSet
 from reproduction.experiments import schemes
 from reproduction.experiments.schemes.features import Features
-from reproduction.experiments.training import extractor, vgg
+from reproduction.experiments.training import extractor, lstm, vgg
 
 RNG = np.random.default_rng(3)
 NETWORKS = {"cifar10_features": (13, 512), "svhn_features": (5, 1024)}
@@ -80,6 +81,15 @@ def test_convolutions_agree():
     # Nothing is mirrored, nor transposed.
     turned = vgg.convolve_by_product(values[:, :, ::-1], weights)
     assert not np.allclose(turned, expected, atol=0.1)
+
+
+def test_a_narrow_stack_releases_all_features():
+    network = vgg.EXTRACTORS["cifar10_features"].narrowed(1 / 4)
+    units = (16, 16, 0, 32, 32, 0, 64, 64, 64, 0, 128, 128, 128, 0, 128, 128, 512, 0)
+    assert network.layers == units
+    assert vgg.EXTRACTORS["svhn_features"].narrowed(1 / 64).layers[-2:] == (256, 0)
+    with pytest.raises(InputError, match="leave `width` out"):
+        lstm.EXTRACTORS["imdb"].narrowed(0.5)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

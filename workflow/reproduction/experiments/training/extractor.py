@@ -19,6 +19,7 @@ from jax import Array
 from numpy.typing import NDArray
 from optax import softmax_cross_entropy_with_integer_labels as cross_entropy
 
+from matrixdp.checks import InputError
 from reproduction import files
 from reproduction.data.prepared import LearningSet
 from reproduction.experiments import training
@@ -51,6 +52,16 @@ class Extractor(abc.ABC):
     @abc.abstractmethod
     def outputs(self, params: Params, features: Array) -> Array:
         """Return the outputs of the other layers for features, a column per class."""
+
+    def narrowed(self, width: float) -> Extractor:
+        """Return the network with this share of the units in all layers but the released one.
+
+        Raises:
+            InputError: it has one width.
+        """
+        raise InputError(
+            f"this extractor has one width, and the configuration sets {width:g}; leave `width` out"
+        )
 
     def augment(self, key: Array, inputs: Array) -> Array:
         """Return the inputs of a training batch, changed at random; here as they are."""
@@ -104,12 +115,13 @@ def write_features(
 
     Args:
         job: settings of the job: ``experiment``, ``dataset``, ``seed``,
-            ``extractor_epochs`` and, if limited, ``records``.
+            ``extractor_epochs`` and, if limited, ``width`` and ``records``.
         folder: folder of the prepared data set.
         out: file of the features.
     """
+    network = training.find_training(job["experiment"], "EXTRACTORS")
     arrays = run(
-        training.find_training(job["experiment"], "EXTRACTORS"),
+        network.narrowed(job["width"]) if "width" in job else network,
         load(folder, job["dataset"]),
         seed=job["seed"],
         epochs=job["extractor_epochs"],

@@ -8,7 +8,7 @@ numbers of features, 512 and 1,024; pooling, augmentation and training are ours.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +40,12 @@ class Pictures(Extractor):
     flips: bool
 
     stored = "images"
+
+    def narrowed(self, width: float) -> Pictures:
+        """Return the stack with this share of the units in all convolutions but the last one."""
+        *hidden, released = filter(None, self.layers)
+        units = iter([*(max(1, round(width * count)) for count in hidden), released])
+        return replace(self, layers=tuple(next(units) if count else 0 for count in self.layers))
 
     def initial(self, stream: np.random.Generator, *inputs: Array) -> Params:
         """Return initial parameters, uniform by Glorot; there are no biases."""

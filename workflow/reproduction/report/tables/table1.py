@@ -43,6 +43,8 @@ def describe_run(
     of_gradients, batch = about.perturbation == "gradients", config.get("batch")
     extractor = config.get("extractor_epochs")
     epochs = f"{config['epochs']}" + (f", of the extractor {extractor}" if extractor else "")
+    if "width" in config:
+        epochs += f" with {config['width']:g} of its units"
     return {
         **{shape: about.setup.get(shape, "-") for shape in ("gradient_shape", "feature_shape")},
         "type1_epochs": epochs if of_gradients else "-",
