@@ -147,6 +147,8 @@ class Experiment(Model):
     """What it would take to run it; such an experiment is not run here."""
     command: str = ""
     """The command that runs it, where the configuration as shipped does not."""
+    kept: Text = ""
+    """What a kept run of that command has in place of the paper's data and network."""
 
     _id: str = ""
 

@@ -41,6 +41,14 @@ FIGURES = {
 if ON_PAPERS:
     PRINTED = [run for run in SWEPT if run in IN_PRINT]
     FEATURES = [run for run in PANELS if run in TRAININGS]
+    # Panels of runs that are no part of this one, whose rows are kept.
+    KEPT_FEATURES = project_files(
+        *(
+            f"results/reference/images/rows/{run}.csv"
+            for run in PANELS
+            if FEATURES and run not in TRAININGS
+        )
+    )
     GRADIENTS = [run for run in ("adult", "cora") if run in TRAININGS]
     TABLES |= {
         "table1": ("table1", [*published("table1"), *provenance(*map(DATASET.get, TRAININGS))]),
@@ -58,7 +66,7 @@ if ON_PAPERS:
             ],
         ),
         "figure3": ("figure3", ["<folder>/theory/ellipses.csv"]),
-        "figure1": ("figure1", rows_of(*FEATURES)),
+        "figure1": ("figure1", [*rows_of(*FEATURES), *KEPT_FEATURES]),
         "imgm_gradients": ("imgm_gradients", rows_of(*GRADIENTS)),
     }
 if CHECKED:

@@ -55,7 +55,10 @@ _NEEDED = {
     "tables/table1": ["published/table1", *_every(["data"], ["adult", "cora", "imdb", "mnist"])],
     "tables/table2": ["published/table2", *_every(["data"], ["liver", "movement", "ctg"])],
     "figures/explainer": ["tables/effective_noise"],
-    "figures/figure1": _every(["rows"], ["imdb", "mnist_features"]),
+    "figures/figure1": [
+        *_every(["rows"], ["imdb", "mnist_features"]),
+        "images/rows/cifar10_features",
+    ],
     "figures/figure3": ["theory/ellipses"],
     "figures/imgm_gradients": _every(["rows"], ["adult", "cora"]),
     "figures/noise_levels": ["tables/effective_noise"],

@@ -262,7 +262,7 @@ def test_the_kept_files_are_those_that_a_run_makes():
     root = Path(__file__).parents[3]
     kept = root / "results" / "reference"
     assert {path.name for path in kept.iterdir()} <= {
-        *(*reference.KEPT, reference.QUICK, reference.IMAGES)
+        *(*reference.KEPT, reference.QUICK, inputs.IMAGES)
     }
     experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
     made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "negative_control"}

@@ -22,10 +22,11 @@ def run(
         mnist: folder of the run on MNIST, which is kept with a full one (default: results/mnist)
         images: keep this folder of the run on pictures in colour, and nothing else
     """
+    from reproduction.report import inputs
     from reproduction.report import reference as reference_run
 
     if images:
-        reference_run.keep(images, os.path.join(reference, reference_run.IMAGES))
+        reference_run.keep(images, os.path.join(reference, inputs.IMAGES))
         return
     folder = results or ("results/quick" if quick else "results")
     reference_run.keep(folder, reference, quick, "" if quick else mnist)

@@ -5,6 +5,7 @@
 results' folder, and ``trials/regression/default/laplace.csv.gz`` or ``tables/table3.json`` other
 files there.
 ``published/table3`` holds the numbers of a paper, ``data/liver`` the provenance of a data set,
+``images/rows/cifar10_features`` the rows of the kept run on pictures in colour,
 ``settings`` the configuration of the run, and ``errata`` the papers' errors.
 """
 
@@ -44,6 +45,9 @@ PUBLISHED = Path(__file__).parents[2] / "published"
 
 #: List of errors in the papers.
 ERRATA = PUBLISHED.with_name("errata.yaml")
+
+#: Folder in the reference: a run on pictures in colour, of which a full run shows a panel.
+IMAGES = "images"
 
 #: File name of a run's configuration, which lies in the results' folder.
 SETTINGS = "settings.yaml"
@@ -105,10 +109,11 @@ def files_of_folder(folder: str | os.PathLike) -> dict[str, Path]:
 
 
 def _name(path: Path, root: Path) -> str:
-    if not path.is_relative_to(root):
-        path = Path(*path.parts[-2:]) if path.parent.name == PUBLISHED.name else Path(path.name)
-    else:
+    if path.is_relative_to(root):
         path = path.relative_to(root)
+    else:
+        folders = {PUBLISHED.name: 1, "rows": 2}.get(path.parent.name, 0)
+        path = Path(*path.parts[-1 - folders :])
     path = path.parent if path.name == PROVENANCE else path
     return path.as_posix().removesuffix(".csv").removesuffix(".yaml")
 
@@ -133,7 +138,7 @@ def read_input(name: str, files: Files) -> Any:
     Raises:
         InputError: the file is missing or damaged.
     """
-    path, folder = find_file(name, files), name.partition("/")[0]
+    path, folder = find_file(name, files), name.removeprefix(f"{IMAGES}/").partition("/")[0]
     if folder in _READERS:
         return _READERS[folder](path)
     if path.name == PROVENANCE:
@@ -193,6 +198,9 @@ class Run(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         content = read_input(name, self.files)
+        if name.startswith(f"{IMAGES}/"):
+            # Another run, whose status stands on its own panel.
+            return content
         # Provenance has one status, a frame one per row.
         if isinstance(content, pd.DataFrame):
             self._statuses |= {*content.get("data_status", ())}

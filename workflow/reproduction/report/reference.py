@@ -42,8 +42,6 @@ _LEFT_OUT = shutil.ignore_patterns("*.npy", "*.npz", "*_trials.csv.gz")
 
 #: Folder in the reference: the numbers of a quick run.
 QUICK = "quick"
-#: Folder in the reference: a run on pictures in colour.
-IMAGES = "images"
 KEPT_QUICK = (
     *("settings.yaml", "summary", "comparisons", "audit", "implied_noise", "tables", "figures"),
     *("claims.csv", terminal.SECONDS),
@@ -134,7 +132,7 @@ def _kept_run(
 
     run = trials(results)
     run = {name: count for name, count in run.items() if name in ("seed", *names)}
-    for folder in (Path(reference), Path(reference, QUICK), Path(reference, IMAGES)):
+    for folder in (Path(reference), Path(reference, QUICK), Path(reference, inputs.IMAGES)):
         if names and run.items() <= trials(folder).items():
             return folder
     raise InputError(

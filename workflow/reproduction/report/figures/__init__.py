@@ -42,10 +42,12 @@ def build(recipe: str, of_run: Files, experiment: str = "") -> Figure:
             frame=pd.DataFrame({"note": [run.nothing]}, dtype=str),
             draw=lambda frame: style.message(frame["note"].iloc[0]),
         )
+    # Rows of a kept run have a status of their own.
+    statuses = figure.frame.get("kept_status", pd.Series(None, figure.frame.index, dtype=object))
     captions = filter(None, (catalogue.mark(run.status).text, figure.caption))
     return replace(
         figure,
-        frame=figure.frame.assign(data_status=run.status),
+        frame=figure.frame.assign(data_status=statuses.fillna(run.status)),
         caption=" ".join(captions),
         status=run.status,
         mechanisms=[*itertools.chain(*rows)],

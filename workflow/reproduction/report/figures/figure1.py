@@ -25,8 +25,10 @@ def build(run: Run) -> Figure:
 
 
 def caption(frame: pd.DataFrame) -> str:
-    """Return what is shown, and how to run the panels of the paper that are not."""
+    """Return what is shown, of which other runs, and how to run the panels that are not."""
     ran = {*frame.get("experiment", ())}
+    others = {*frame["experiment"][frame["kept_status"].notna()]} if ran else set()
+    kept = [catalogue.experiment(name) for name in PANELS if name in others]
     absent = (catalogue.experiment(name) for name in PANELS if name not in ran)
     commands = [f"{panel.data or panel.name} ({training.command(panel)})" for panel in absent]
     text = (
@@ -34,4 +36,5 @@ def caption(frame: pd.DataFrame) -> str:
         "ε that its noise gives below. Nothing is sampled here: schemes calibrated to (ε/q, δ/q), "
         "as in the paper, stand far to the right below. Both baselines are horizontal lines."
     )
+    text += "".join(f" {panel.data}: {panel.kept}." for panel in kept)
     return " ".join([text, *([f"Not run here: {', '.join(commands)}."] if commands else [])])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from reproduction import catalogue
-from reproduction.report import summary
+from reproduction.report import inputs, summary
 from reproduction.report.figures import frames, style
 from reproduction.report.inputs import Run
 from reproduction.report.statistics import exceeds
@@ -18,8 +19,15 @@ from reproduction.report.statistics import exceeds
 #: Delivered epsilons beyond these are drawn at the edge: no accuracy, or no privacy, is left.
 LEAST, MOST = 1e-3, 1e4
 
-#: Width of a panel that was not run, where one that was has 1.
-ABSENT = 0.22
+#: Look of a point whose noise gives more than the claimed epsilon.
+HOLLOW = {"markerfacecolor": "white", "markeredgewidth": 1.2}
+BROKEN = "hollow: more than the claimed ε, not private"
+
+#: How names of files with rows begin: those of the run, and those that are kept of another one.
+ROWS_OF = ("rows/", f"{inputs.IMAGES}/rows/")
+
+#: Letters of all titles of panels in one line.
+LETTERS = 93
 
 #: The two rows of panels: the column on the x axis, and the label of the axis.
 ROWS = {"epsilon": "claimed ε", "epsilon_delivered": "delivered ε"}
@@ -29,13 +37,17 @@ def tidy(run: Run) -> pd.DataFrame:
     """Return the rows of all experiments that were run, with ``epsilon_delivered``.
 
     ``leading`` marks the baselines and the mechanisms of :func:`leading`, which are drawn.
+    ``kept_status`` is the status of the data of a kept run, and empty in rows of this one.
     """
     parts = []
-    for every in (run[file] for file in run if file.startswith("rows/")):
+    for file in (file for file in run if file.startswith(ROWS_OF)):
+        every = run[file]
         rows = frames.rows_to_draw(every, "against_baseline", "also", "repeats")
         if rows["role"].eq("mechanism").any():
             place = summary.place_of_default(every, run.table_epsilon)
-            parts.append(rows.rename(columns={"repeats": "_repeats"}).assign(place=place))
+            status = every["data_status"].iloc[0] if file.startswith(inputs.IMAGES) else None
+            rows = rows.rename(columns={"repeats": "_repeats"})
+            parts.append(rows.assign(place=place, kept_status=status))
     joined = frames.stack_frames(parts)
     if joined.empty:
         return joined
@@ -61,24 +73,24 @@ def leading(rows: pd.DataFrame, table_epsilon: float) -> set[str]:
 def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
     """Draw a column of panels per experiment: claimed epsilon above, delivered epsilon below.
 
-    ``panels`` are experiments that come first. One that was not run says so, and how to run it.
+    A point is hollow where its noise gives more than the claimed epsilon. Of ``panels``,
+    experiments that come first, those that were not run are left out.
     """
     frame = frame[frame["leading"].eq(True)]
     results = frame[frame["role"].eq("mechanism") & frame["mean"].notna()]
     ran = list(dict.fromkeys(results["experiment"]))
     if not ran:
         return style.message("no scheme has a result")
-    experiments = list(dict.fromkeys([*panels, *ran]))
-    widths = {"width_ratios": [1 if name in ran else ABSENT for name in experiments]}
-    figure, grid = style.canvas(6.6, len(ROWS), len(experiments), **widths)
+    experiments = [name for name in dict.fromkeys([*panels, *ran]) if name in ran]
+    figure, grid = style.canvas(6.6, len(ROWS), len(experiments))
     for panel, (column, experiment) in enumerate(zip(grid.T, experiments, strict=True)):
-        if experiment not in ran:
-            _absent(column, catalogue.experiment(experiment))
-            continue
         rows = frame[frame["experiment"].eq(experiment)]
         ours = rows[rows["role"].eq("mechanism") & ~rows["_repeats"].eq(True)]
-        title, place = catalogue.experiment(experiment).title, rows["place"].iloc[0]
-        column[0].set_title(f"{title}\n({place})" if place else title)
+        about, place = catalogue.experiment(experiment), rows["place"].iloc[0]
+        if kept := rows["kept_status"].dropna().unique().tolist():
+            place = f"{kept[0]}, of a kept run"
+        place = textwrap.fill(f"({place})" if place else "", LETTERS // len(experiments))
+        column[0].set_title("\n".join(filter(None, (about.data or about.name, place))))
         for axes, (across, text) in zip(column, ROWS.items(), strict=True):
             for name, part in frames.split_mechanisms(ours):
                 _scheme(axes, part, across, catalogue.look(name))
@@ -91,17 +103,6 @@ def draw(frame: pd.DataFrame, panels: Sequence[str] = ()) -> style.Drawing:
     return figure
 
 
-def _absent(column: Sequence[Axes], panel: catalogue.Experiment) -> None:
-    """Say in the panels of an experiment that it was not run, and below how to run it."""
-    for axes, text in zip(
-        column, (f"{panel.data or panel.name}: not run here", command(panel)), strict=True
-    ):
-        axes.set(xticks=[], yticks=[], facecolor="#F4F4F4")
-        axes.spines[:].set_visible(False)
-        text = textwrap.fill(text, 34)
-        axes.text(0.5, 0.5, text, rotation=90, ha="center", va="center", color="#555555", size=8)
-
-
 def command(panel: catalogue.Experiment) -> str:
     """Return the command that trains on it."""
     return panel.command or "make"
@@ -109,13 +110,25 @@ def command(panel: catalogue.Experiment) -> str:
 
 def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look) -> None:
     part = part[part["mean"].notna()].sort_values(across, kind="stable")
-    if across == "epsilon":
-        style.curve(axes, part["epsilon"], part["mean"], part["ci95"], as_=look)
-        return
-    x = part["epsilon_delivered"].clip(LEAST, MOST)
-    inside = part["epsilon_delivered"].between(LEAST, MOST)
-    axes.plot(x[inside], part["mean"][inside], color=look.colour, linewidth=0.8, alpha=0.6)
-    style.curve(axes, x, part["mean"], part["ci95"], as_=look, bars=True, linestyle="none")
+    delivered = across == "epsilon_delivered"
+    x = part[across].clip(LEAST, MOST) if delivered else part[across]
+    line = part[x.eq(part[across])]
+    thin: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6} if delivered else {}
+    axes.plot(line[across], line["mean"], color=look.colour, linestyle=look.line, **thin)
+    style.curve(
+        axes, x, part["mean"], part["ci95"], as_=look, bars=delivered, linestyle="", marker=""
+    )
+    broken = _broken(part)
+    for points, kind in (
+        (~broken, {"markeredgecolor": "white", "markeredgewidth": 0.5}),
+        (broken, HOLLOW),
+    ):
+        colours = {"color": look.colour, "marker": look.marker, "linestyle": ""}
+        axes.plot(x[points], part["mean"][points], **colours | kind)
+
+
+def _broken(rows: pd.DataFrame) -> pd.Series:
+    return exceeds(rows["epsilon_delivered"], rows["epsilon"])
 
 
 def _edges(axes: Axes, true: pd.Series) -> None:
@@ -123,6 +136,8 @@ def _edges(axes: Axes, true: pd.Series) -> None:
     visible = true.clip(LEAST, MOST)
     axes.set_xlim(visible.min() / 1.6, visible.max() * 1.6)
     ends = {LEAST: f"≤ {LEAST:g}", MOST: f"≥ {MOST:g}"}
+    # The long label of an end needs the room of its neighbour.
+    ends |= {10 * LEAST: ""} if visible.min() == LEAST else {}
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ends.get(value, f"{value:g}")))
 
 
@@ -139,9 +154,15 @@ def _legend(figure: style.Drawing, frame: pd.DataFrame) -> None:
     """Name every scheme and baseline once below all panels."""
     ours = frame[frame["role"].eq("mechanism") & ~frame["_repeats"].eq(True)]
     keys = [
-        style.key(frames.mechanism_label(part), catalogue.look(name))
+        style.key(
+            frames.mechanism_label(part),
+            catalogue.look(name),
+            **HOLLOW if _broken(part).all() else {},
+        )
         for name, part in frames.split_mechanisms(ours)
     ]
     levels = frame.loc[frame["role"].eq("level"), "mechanism"].unique()
     keys += [style.key(catalogue.label(n), catalogue.look(n), marker="") for n in levels]
+    if _broken(ours).any():
+        keys.append(style.key(BROKEN, catalogue.Look(style.INK, "o", ""), **HOLLOW))
     style.legend(figure, keys, columns=3 if len(keys) > 12 else 2)
