@@ -19,7 +19,6 @@ CASES = {
     "figures/curves_first_pc": ["rows/first_pc"],
     "figures/figure1": ["rows/imdb"],
     "figures/readings": ["readings/regression", "readings/covariance"],
-    "figures/noise_levels": ["tables/effective_noise"],
 }
 
 
