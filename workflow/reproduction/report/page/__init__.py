@@ -327,7 +327,7 @@ def _added(
         _prose_item("Privacy audit", "audit", words),
         _table_item(data)
         | {"settings": Markup(pictures.address("text/yaml", text)), "screen": True},
-        _prose_item("How to cite it", "cite", words | {"project": citations.read_project()}),
+        _prose_item("How to cite it", "cite", {**words, "project": citations.read_project()}),
         _prose_item("How to rerun it", "rerun", words),
         {
             "item_type": "glossary",
