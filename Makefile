@@ -31,7 +31,7 @@ tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 .PHONY: test-all mutants bench lint slurm clean help setup
 all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
 	@$(snakemake) $(ARGS)
-quick: setup ## the same with few trials, to see that everything works, in about 3 minutes
+quick: setup ## the same with few trials, to see that everything works, in 3 to 7 minutes
 	@$(snakemake) $(ARGS) --configfile workflow/config/quick.yaml
 mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in about half an hour
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml

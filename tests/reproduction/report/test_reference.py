@@ -7,6 +7,7 @@ import yaml
 from samplerun import CONFIG, put, settle
 
 from matrixdp.checks import InputError
+from reproduction import catalogue
 from reproduction.cli import save_reference
 from reproduction.report import inputs, reference, summary
 
@@ -256,6 +257,16 @@ def test_pictures_in_colour_are_kept_beside_the_full_run(tmp_path):
     put(run / "claims.csv", "id,effect,reason\nM8,0.5,\nM9,0.4,of 0.25\n")
     with pytest.raises(InputError, match=r"has another effect \(0.4 != 0.3\)"):
         reference.verify(run, kept)
+
+
+def test_words_on_the_kept_panel_are_those_of_its_settings():
+    kept = Path(__file__).parents[3] / "results" / "reference" / inputs.IMAGES
+    config = yaml.safe_load((kept / inputs.SETTINGS).read_text())["training"]["cifar10_features"]
+    assert (config["width"], config["records"]) == (0.25, None)
+    words = catalogue.experiment("cifar10_features").kept
+    assert f"a quarter of the network's units, {config['extractor_epochs']} epochs" in words
+    assert {*pd.read_csv(kept / "rows/cifar10_features.csv")["data_status"]} == {"lossy copy"}
+    assert "lossy copy" in words
 
 
 def test_the_kept_files_are_those_that_a_run_makes():
