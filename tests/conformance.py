@@ -30,7 +30,7 @@ from matrixdp.mechanisms.directional import DirectionalGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
-from matrixdp.mechanisms.programs import Columns, Program, Value, drawing
+from matrixdp.mechanisms.programs import Block, Columns, Program, Value, drawing
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
@@ -300,15 +300,34 @@ def noise_of(case: Case, trials: int) -> list[tuple[Any, Array]]:
         return [(release.noise, release.simulate(value, rng, trials) - value)]
     assert isinstance(release, Program)
     drawn: dict[Any, list[Array]] = {}
-    ask = drawing(rng)
+    if release.batches:
+        # As `simulate` does it, which `check_draws` holds to one release after another.
+        numbers = release.drawn
+        ask = Block(rng.standard_normal((trials, numbers))) if numbers else drawing(rng, trials)
+        release.run(release.reads(value), Recorder(ask, drawn))
+    else:
+        release.simulated(value, [Recorder(drawing(rng), drawn)] * trials)
+    return [(part.noise, np.concatenate(noise)) for part, noise in drawn.items()]
 
-    def keeping(question: Any, exact: Array) -> Array:
-        released = ask(question, exact)
-        drawn.setdefault(question, []).append(released - exact)
+
+class Recorder(Block):
+    """Passes questions on to who answers them, and keeps the noise of each in ``drawn``.
+
+    It is a block, as a program asks one for the answers of some of its releases.
+    """
+
+    def __init__(self, ask: Any, drawn: dict[Any, list[Array]]) -> None:
+        self.ask, self.drawn = ask, drawn
+
+    def __call__(self, question: Any, exact: Array) -> Array:
+        released = self.ask(question, exact)
+        noise = np.reshape(released - exact, (-1, *question.noise.shape))
+        self.drawn.setdefault(question, []).append(noise)
         return released
 
-    release.simulated(value, [keeping] * trials)
-    return [(part.noise, np.array(noise)) for part, noise in drawn.items()]
+    def of(self, which: Array) -> Recorder:
+        """Return what does so for some of the releases, by marks (k,)."""
+        return Recorder(self.ask.of(which), self.drawn)
 
 
 def whitened(noise: Any, drawn: Array) -> Array:
