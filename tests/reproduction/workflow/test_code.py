@@ -21,6 +21,8 @@ import pytest
 from test_training import TINY as TRAINING
 from tinyproject import ROOT
 
+from reproduction import environment
+
 pytestmark = pytest.mark.nightly
 
 #: Notes in a file per job its command, what it opens to read, and the folders that it lists.
@@ -105,6 +107,9 @@ BESIDES = {
     "article": {"figures"},
 }
 
+#: What JAX has compiled, by a digest of the program, the versions and the options.
+COMPILED = f"{environment.FIXED['JAX_COMPILATION_CACHE_DIR']}/"
+
 #: Help, and what finds mechanisms of other packages.
 APART = {"workflow/reproduction/cli/__init__.py"}
 APART |= {"workflow/reproduction/plugins.py", "workflow/reproduction/terminal.py"}
@@ -151,6 +156,8 @@ def of_python(path, folder):
     if Path(path).is_relative_to(folder):
         return False
     places = {*sysconfig.get_paths().values(), tempfile.gettempdir(), "/usr", "/etc", "/lib"}
+    # A `.venv` may be a link.
+    places |= {*map(os.path.realpath, places)}
     places |= {"/proc", "/sys", "/dev", str(Path.home() / ".cache"), str(Path.home() / ".config")}
     return any(Path(path).is_relative_to(place) for place in places)
 
@@ -168,6 +175,7 @@ def undeclared(folder, note, record):
         if name not in declared
         and not (is_text and name.rpartition("/")[0] in REGISTRIES)
         and not name.rpartition("/")[2].startswith(".matrixdp-")
+        and not name.startswith(COMPILED)
     }
     # An import looks through these; a file is replaced beside what a killed job has left.
     outputs = [folder / word for word in words if "/" in word]

@@ -332,7 +332,7 @@ EDITS = {
         coded,
         jobs_of_report(),
     ),
-    "which settings a job gets": ("job_settings.py", coded, jobs_of()),
+    "which settings a job gets": ("job_settings.py", coded, jobs_of() | TABLE2),
     "a private scheme": ("experiments/schemes/features.py", coded, set()),
 }
 
