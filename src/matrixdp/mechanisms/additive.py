@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy  # its parts load at their first use, which many commands do without
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
@@ -230,7 +230,10 @@ class AdditiveMechanism(CalibratedMechanism):
         checks.open_unit(level=level)
         noise, unit, _ = self.whitened
         deviations, chance = np.sqrt(noise.variances), (1 - level) / noise.count
-        quantile = -ndtri(chance / 2) if unit == safe.NORMAL else -np.log(chance) / np.sqrt(2)
+        if unit == safe.NORMAL:
+            quantile = -scipy.special.ndtri(chance / 2)
+        else:
+            quantile = -np.log(chance) / np.sqrt(2)
         # The value is rounded to a step, and so is the noise.
         bounds = self.rounding_factor * (quantile + 2 * safe.STEP) * deviations
         widths = np.broadcast_to(bounds, noise.shape)

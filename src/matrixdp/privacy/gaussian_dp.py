@@ -28,8 +28,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts load at their first use, which many commands do without
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfcx, ndtri_exp
 
 from matrixdp.checks import Array, InputError, shown
 
@@ -124,7 +124,7 @@ def _tail(centre: Array, mu: Array) -> _Tail:
 
 def _mills(x: Array) -> Array:
     """Return R(x) = Phi(-x) / phi(x)."""
-    return _SQRT_2PI / 2 * erfcx(x * np.sqrt(0.5))
+    return _SQRT_2PI / 2 * scipy.special.erfcx(x * np.sqrt(0.5))
 
 
 def _mills_descent(x: Array) -> Array:
@@ -162,7 +162,7 @@ def _is_converged(log_gap: Array, tail: _Tail) -> bool:
 def _solve_mu(epsilon: Array, log_target: Array) -> Array:
     log_rest = np.log(-np.expm1(log_target))
     # The start is the larger of two lower bounds of mu: delta < Phi(-x1), delta <= mu phi(0).
-    quantile = ndtri_exp(log_target)
+    quantile = scipy.special.ndtri_exp(log_target)
     root = np.sqrt(quantile**2 + 2 * epsilon) + np.abs(quantile)
     start = 2 * np.maximum(quantile, 0) + 2 * epsilon / np.maximum(root, _TINY)
     start = np.maximum(start, _SQRT_2PI * np.exp(log_target))
@@ -182,7 +182,7 @@ def _solve_epsilon(log_target: Array, mu: Array) -> Array:
     tail_at_zero = _tail(np.zeros_like(mu), safe_mu)
     zero = _log_gap(tail_at_zero, log_target, log_rest) + 2 * tail_at_zero.slack >= 0
     # The start is an upper bound of epsilon / mu, from delta < Phi(-x1).
-    centre = np.where(zero, 0, np.maximum(safe_mu / 2 - ndtri_exp(log_target), 0))
+    centre = np.where(zero, 0, np.maximum(safe_mu / 2 - scipy.special.ndtri_exp(log_target), 0))
     for _ in range(_ITERATIONS):
         tail = _tail(centre, safe_mu)
         log_gap = np.where(zero, 0, _log_gap(tail, log_target, log_rest))

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy  # its parts load at their first use, which tables do without
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from matrixdp.checks import Array
 from reproduction.report.statistics import LARGE_SAMPLE, LEVEL, POWER, ROUNDING
@@ -53,7 +53,7 @@ class Estimate:
 
     def interval(self) -> tuple[Any, Any]:
         """Return the ends of the two-sided interval at ``LEVEL``."""
-        half = stdtrit(self.freedom, 1 - LEVEL / 2) * self.error
+        half = scipy.special.stdtrit(self.freedom, 1 - LEVEL / 2) * self.error
         return self.value - half, self.value + half
 
     def detectable(self, level: float = LEVEL) -> Any:
@@ -62,7 +62,8 @@ class Estimate:
         The usual approximation adds the quantiles of Student's t for the level and for the power,
         in standard errors.
         """
-        return (stdtrit(self.freedom, 1 - level / 2) + stdtrit(self.freedom, POWER)) * self.error
+        significant = scipy.special.stdtrit(self.freedom, 1 - level / 2)
+        return (significant + scipy.special.stdtrit(self.freedom, POWER)) * self.error
 
     def above(self, margin: float = 0.0) -> Any:
         """Return the p-value of "at most ``margin``" against "above it"."""
@@ -81,7 +82,7 @@ class Estimate:
         # Estimates without any variance are exact up to rounding.
         fixed = self.error <= ROUNDING * (1 + np.abs(self.value))
         with np.errstate(divide="ignore", invalid="ignore"):
-            tail = stdtr(self.freedom, -distance / self.error)
+            tail = scipy.special.stdtr(self.freedom, -distance / self.error)
         tail = np.where(fixed, np.where(distance > ROUNDING, 0.0, 1.0), tail)
         return np.where(np.equal(self.freedom, 0), np.nan, np.maximum(tail, SMALLEST))[()]
 
@@ -154,7 +155,7 @@ def ratio_interval(first: Sequence[Array], second: Sequence[Array]) -> tuple[flo
     above, below = estimate(*first), estimate(*second)
     ratio = above.value / below.value
     difference = estimate(*(a - ratio * b for a, b in zip(first, second, strict=True)))
-    quantile = stdtrit(difference.freedom, 1 - LEVEL / 2) ** 2
+    quantile = scipy.special.stdtrit(difference.freedom, 1 - LEVEL / 2) ** 2
     shared = sum(np.cov(a, b)[0, 1] / len(a) for a, b in zip(first, second, strict=True))
     square = below.value**2 - quantile * below.error**2
     middle = above.value * below.value - quantile * shared
@@ -182,14 +183,11 @@ def median(values: ArrayLike) -> tuple[float, float, float, float]:
     (SciPy's test of a quantile would count them for the null hypothesis). Both are exact for every
     continuous distribution. Trials, an array of shape (n,), that are NaN are left out.
     """
-    # Half of what a table imports; no table computes a median.
-    from scipy import stats
-
     trials = np.asarray(values, dtype=float)
     trials = trials[np.isfinite(trials)]
-    low, high = stats.quantile_test(trials).confidence_interval(1 - LEVEL)
+    low, high = scipy.stats.quantile_test(trials).confidence_interval(1 - LEVEL)
     positive, signs = int((trials > 0).sum()), int((trials != 0).sum())
-    p = stats.binomtest(positive, signs).pvalue if signs else 1.0
+    p = scipy.stats.binomtest(positive, signs).pvalue if signs else 1.0
     return float(np.median(trials)), float(low), float(high), max(float(p), SMALLEST)
 
 

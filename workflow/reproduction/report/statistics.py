@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # its parts load at their first use, which tables do without
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from matrixdp.checks import Array
 
@@ -45,7 +45,7 @@ def half_width(sd: Any, n: Any) -> Any:
     It is 1.96 sd / sqrt(n) as in section 8 of the MVG paper, and Student's t below
     ``LARGE_SAMPLE`` trials.
     """
-    quantile = np.where(n >= LARGE_SAMPLE, 1.96, stdtrit(n - 1, 0.975))
+    quantile = np.where(n >= LARGE_SAMPLE, 1.96, scipy.special.stdtrit(n - 1, 0.975))
     return quantile * sd / np.sqrt(n)
 
 
