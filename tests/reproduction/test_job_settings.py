@@ -24,8 +24,8 @@ MORE = {"trials_at"}
         ("regression", "laplace", RELEASE | BUDGET | MORE | {"target", "train"}),
         ("section10_2", "zero", RELEASE | {"target", "train", "features"}),
         ("covariance", "laplace", RELEASE | BUDGET | MORE),
-        ("first_pc", "jl_exact", RELEASE | BUDGET | MORE | {"grids"}),
-        ("first_pc", "mvg_thm2", RELEASE | BUDGET | MORE | {"directions", "grids"}),
+        ("first_pc", "jl_exact", RELEASE | BUDGET | MORE | {"grids", "fixed"}),
+        ("first_pc", "mvg_thm2", RELEASE | BUDGET | MORE | {"directions", "grids", "fixed"}),
         ("adult", "nonprivate", TRAINED | {"clip"}),
         ("adult", "imgm", TRAINED | {"clip", "batch"} | BUDGET),
         ("imdb", "imgm", TRAINED | BUDGET),
@@ -46,6 +46,8 @@ def test_every_row_has_more_trials_at_the_epsilon_of_the_tables_and_some_rows_at
     assert part["laplace"]["trials_at"] == part["jl_exact"]["trials_at"] == {"1": 5000}
     every = dict.fromkeys(RESOLVED["experiments"]["covariance"]["epsilons"], 5000)
     assert part["imgm"]["trials_at"] == every
+    # Of a grid without an untuned value the one in the middle, as in the summary.
+    assert part["jl_exact"]["fixed"] == "sketch_multiple=8"
     few = copy.deepcopy(RESOLVED)
     few["experiments"]["covariance"]["trials_at_table_epsilon"] = 100
     for name in part:

@@ -115,7 +115,7 @@ class Defaults(Model):
     trials: int = Field(100, ge=1, le=100_000)
     """The trials of every row; 100,000 take days."""
     trials_at_table_epsilon: int = Field(5000, ge=0, le=1_000_000)
-    """The trials of every row at table_epsilon, where these are more; 1,000,000 take days."""
+    """The trials of every row shown at table_epsilon, where these are more; 1,000,000 take days."""
     epsilons: Annotated[list[_Epsilon], _LIST, _GRID] = Field(
         [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000]
     )

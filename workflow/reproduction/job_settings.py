@@ -40,7 +40,9 @@ class Settings:
         experiment: name of the experiment.
         seed: root seed.
         trials: number of trials per row; trial numbers start at 0.
-        trials_at: number of reported trials at claimed epsilons that have more, by epsilon as text.
+        trials_at: number of reported trials at claimed epsilons that have more, by epsilon as text;
+            configurations that select trials do not choose have them only if they are ``fixed``.
+        fixed: the configuration of the mechanism that no result chose, such as ``tau=0.75``.
         epsilons: claimed epsilons as text, e.g. ``"0.1"``; they also name the noise streams.
         delta: claimed delta; None stands for 1 / n, with n private records.
         directions: indices of favoured features by name of a noise direction; none: i.i.d. noise.
@@ -62,13 +64,14 @@ class Settings:
     reading: str = "default"
     changes: Mapping[str, Any] = field(default_factory=dict)
     trials_at: Mapping[str, int] = field(default_factory=dict)
+    fixed: str = ""
 
     @classmethod
     def of(cls, job: Mapping[str, Any], **others: Any) -> Settings:
         """Return these settings from a job's, with the fields ``others``."""
         delta = job.get("delta", "1/n")
         fields = {
-            **_chosen(job, "experiment", "seed", "trials", "trials_at"),
+            **_chosen(job, "experiment", "seed", "trials", "trials_at", "fixed"),
             "epsilons": tuple(job.get("epsilons", ())),
             "delta": None if delta == "1/n" else float(delta),
             "grids": {key: tuple(values) for key, values in job.get("grids", {}).items()},
@@ -131,6 +134,8 @@ def trials(settings: Mapping[str, Any], experiment: str, mechanism: str) -> JobS
         return job | {"trials": count}
     every = mechanism in entry["claims_at_every_epsilon"]
     epsilons = entry["epsilons"] if every else [settings["table_epsilon"]]
+    fixed = public_configurations(settings, middle=True)
+    job |= {"fixed": fixed[mechanism]} if mechanism in fixed else {}
     return job | {"trials_at": dict.fromkeys(epsilons, count)}
 
 

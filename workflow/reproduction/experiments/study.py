@@ -45,6 +45,9 @@ from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, ass
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
 
+#: Relative difference of means that the order of adding may cause.
+ROUNDING = 1e-12
+
 #: Number of splits on which a task may choose its options; no reported trial uses them.
 TUNING = 20
 
@@ -171,9 +174,10 @@ def run(
     A budget without a guarantee, or a mechanism that cannot serve the task, gives one row with the
     reason in ``note``. The phases of trials are:
 
-    - ``report``: the reported trials, at all epsilons;
     - ``select``: trials on separate streams, which choose between several configurations of a
-    direction;
+      direction;
+    - ``report``: the reported trials, at all epsilons. What is shown has ``trials_at``: chosen
+      configurations, and the one fixed without a look at results; all others have ``trials``;
     - ``control``: the noise of the ``report`` trials on records of zeros; only with ``control``.
     """
     return _run({settings.reading: task}, mechanism, data, settings, control)
@@ -375,21 +379,47 @@ def _simulated(
     rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
     compared = [case for case in cases if rivals[case.configuration.direction] > alone]
+    few = range(settings.trials)
+    (selected,) = _scores(tasks, mechanism, "select", compared, data, settings, few, False)
+    shown = _shown(cases, compared, selected, settings.fixed)
     by_count: dict[int, list[Calibration]] = {}
     for case in cases:
-        count = settings.trials_at.get(case.epsilon, settings.trials)
-        by_count.setdefault(count, []).append(case)
-    parts = [("report", range(count), some) for count, some in by_count.items()]
-    parts.append(("select", range(settings.trials), compared))
+        # Of a configuration that nobody reads beyond its mean, few trials are enough.
+        more = settings.trials_at.get(case.epsilon, 0) if case in shown else 0
+        by_count.setdefault(more or settings.trials, []).append(case)
     scored, controls = [], []
-    for phase, numbers, subset in parts:
-        with_zeros = control and phase != "select"
+    for count, some in by_count.items():
+        numbers = range(count)
         scores, *of_zeros = _scores(
-            tasks, mechanism, phase, subset, data, settings, numbers, with_zeros
+            tasks, mechanism, "report", some, data, settings, numbers, control
         )
-        scored.append((phase, numbers, scores))
+        scored.append(("report", numbers, scores))
         controls += [(CONTROL, numbers, each) for each in of_zeros]
-    return [*scored, *controls]
+    return [*scored, ("select", few, selected), *controls]
+
+
+def _shown(
+    cases: Sequence[Calibration],
+    compared: Sequence[Calibration],
+    selected: Scores,
+    fixed: str,
+) -> set[Calibration]:
+    """Return the cases without a rival, those of the fixed configuration, and the chosen ones.
+
+    Chosen is what has the smallest mean of the select trials at its epsilon and direction, in any
+    reading. The summary adds in another order, so what is equal up to rounding is chosen, too.
+    """
+    means = {pair: float(values.mean()) for pair, values in selected.items()}
+    best: dict[tuple[str, str, str], float] = {}
+    for (reading, case), mean in means.items():
+        family = (reading, case.configuration.direction, case.epsilon)
+        best[family] = min(mean, best.get(family, mean))
+    chosen = {
+        case
+        for (reading, case), mean in means.items()
+        if mean <= best[reading, case.configuration.direction, case.epsilon] * (1 + ROUNDING)
+    }
+    return {*cases} - {*compared} | chosen | {c for c in cases if c.configuration.name == fixed}
 
 
 #: The metric of trials, shape (trials,), by reading and cell.
