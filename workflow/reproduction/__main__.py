@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from reproduction import environment
+from reproduction import environment, glibc
 
 # Before anything else is imported, which might read them.
 environment.fix()
+glibc.keep_memory()
 
 
 def main() -> int:
