@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from matrixdp.release.publications import make_release as make_release
     from matrixdp.release.publications import private_bounds as private_bounds
     from matrixdp.release.publications import recommend as recommend
+    from matrixdp.release.publications import sums as sums
+    from matrixdp.release.sums import Sums as Sums
     from matrixdp.version import VERSION as __version__
 
 #: The module of each public name, in the order of use; it is imported on first use.
@@ -77,6 +79,8 @@ _MODULES = {
     "recommend": "release.publications",
     "private_bounds": "release.publications",
     "make_release": "release.publications",
+    "sums": "release.publications",
+    "Sums": "release.sums",
     "bound_contributions": "release.people",
     "Account": "release.account",
     "Covariance": "estimators",

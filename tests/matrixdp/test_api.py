@@ -59,7 +59,7 @@ def test_editors_complete_what_a_request_may_state():
     for name, allowed in words.items():
         kinds = [kind for kind in get_args(hints[name]) if get_origin(kind) is Literal]
         assert [word for kind in kinds for word in get_args(kind)] == allowed
-    for verb in (mdp.make_release, mdp.private_bounds, mdp.recommend):
+    for verb in (mdp.make_release, mdp.private_bounds, mdp.recommend, mdp.sums):
         hint = get_type_hints(inspect.unwrap(verb))["settings"]
         assert get_args(hint) == (keys.Settings,)
 

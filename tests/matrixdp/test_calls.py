@@ -53,6 +53,11 @@ def release(source, /, **settings):
     return mdp.make_release(source, **stated | settings)
 
 
+def summed(source, query="mean", /, **settings):
+    stated = {"bounds": (0, 1), "records": 400, "missing": "refuse", "account": "s.privacy.json"}
+    return mdp.sums(query, source, **stated | settings)
+
+
 def found(source, /, **settings):
     return mdp.private_bounds(source, **{"epsilon": 2.0, "missing": "refuse"} | settings)
 
@@ -191,6 +196,7 @@ def test_what_is_valid_is_not_refused(names):
         'release(frame, epsilon=Decimal("2"), delta=Fraction(1, 10**6), records=np.array(400.0))',
         'spent(mdp.Account("b.json", **TOTAL, sampler=Decimal("1e-8")))',
         "pca().fit(frame)",
+        "summed(frame[:9]) + summed(frame[9:])",
     ):
         with pytest.raises((AssertionError, pytest.fail.Exception)):
             refused(names, call, [])

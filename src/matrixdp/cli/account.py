@@ -32,10 +32,10 @@ def run(file: str, *, json: bool) -> None:
     from matrixdp.cli import terminal
     from matrixdp.release import ledger, storage
 
-    path, records, _ = _find(Path(file))
+    (path, records, _), parts = _find(Path(file))
     account = storage.read(path)
     if account is None:
-        _check_new(path, records)
+        _check_new(path, records, parts)
     if json:
         facts = ledger.content(account) if account else {"releases": []}
         for release in facts["releases"]:
@@ -51,15 +51,16 @@ def run(file: str, *, json: bool) -> None:
             print(line)
 
 
-def _find(file: Path) -> AccountFile:
-    """Return the account that a release would charge."""
+def _find(file: Path) -> tuple[AccountFile, tuple[str, ...]]:
+    """Return the account that a release would charge, and the parts that its list names."""
     from matrixdp.release import storage
     from matrixdp.release.parser import read_all
 
     if not _is_specification(file):
-        return storage.find(file)
+        return storage.find(file), ()
     spec = read_all(file)[0]
-    return storage.AccountFile(storage.account_path(spec.file, spec.account), spec.file)
+    path = storage.account_path(spec.file, spec.account)
+    return storage.AccountFile(path, spec.file), spec.parts
 
 
 def _is_specification(file: Path) -> bool:
@@ -73,7 +74,7 @@ def _is_specification(file: Path) -> bool:
         return not content.read(1 << 10).lstrip().startswith(b"{")
 
 
-def _check_new(path: Path, records: Path | None) -> None:
+def _check_new(path: Path, records: Path | None, parts: tuple[str, ...]) -> None:
     """Check that a file has no account yet: that none is lost, and that one could be begun.
 
     Raises:
@@ -86,7 +87,7 @@ def _check_new(path: Path, records: Path | None) -> None:
 
     if records is None:
         raise InputError(f"{path} is not there; give the file of records, or its account")
-    tables.check(records)
+    tables.check(records, parts)
     beside = Path(f"{records.resolve()}{storage.SUFFIX}")
     if os.path.lexists(beside):
         raise InputError(

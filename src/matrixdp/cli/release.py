@@ -2,7 +2,7 @@
 
 The specification is a small TOML file (own_matrix.md in the package's folder explains every key)::
 
-    file = "people.csv"          # or .npy, .parquet; one record per row
+    file = "people.csv"          # or .npy, .parquet; one record per row; or a folder of parts
     query = "covariance"         # or records, mean, second_moments, components, regression
     records = 2126               # their number is public
     epsilon = 1.0

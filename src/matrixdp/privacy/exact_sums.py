@@ -14,10 +14,11 @@ of all that is computed from the sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
@@ -60,24 +61,68 @@ def value(query: Query, blocks: Iterable[ArrayLike]) -> Array:
             f"{type(query).__name__} computes a value of its own, which is no sum of records; give "
             "its value on records within their bounds to release_value"
         )
-    rows = clipped(query, blocks)
     if isinstance(query, RecordsQuery):
-        return np.concatenate(list(rows)).T
+        return np.concatenate(list(clipped(query, blocks))).T
+    count, totals = _sums(query, blocks)
+    _check_number(query, count)
+    return _mean(query, totals)
+
+
+def steps(query: Query, blocks: Iterable[ArrayLike]) -> tuple[int, NDArray[np.object_]]:
+    """Return the number of records, and their sums in steps of the lattice of a query.
+
+    The sums of several parts add up to those of all records, in any order: they are Python's whole
+    numbers, (m, 1) or (m, m). The number is not compared with the query's.
+
+    Raises:
+        InputError: as :func:`clipped`; or the query is no sum.
+    """
+    if type(query).value not in _VALUES or isinstance(query, RecordsQuery):
+        raise InputError(f"{query.name} is no sum of records; ask for another query")
+    count, totals = _sums(query, blocks)
+    return count, np.sum([total.astype(object) for total in totals], axis=0, dtype=object)
+
+
+def value_of_steps(query: Query, count: int, total: NDArray[np.object_]) -> Array:
+    """Return what :func:`value` does, to the last bit, from merged :func:`steps`.
+
+    Raises:
+        InputError: there are not ``n_records`` records, if their number is public.
+    """
+    _check_number(query, count)
+    return _mean(query, [total])
+
+
+def _lattice(query: Query) -> tuple[Array, Array, int]:
+    """Return the origin and the steps (m,) of the lattice, and the power of records in a sum."""
     power = 1 if isinstance(query, MeanQuery) else 2
     start, size = np.zeros(query.features), query.domain.magnitudes
     if power == 1 and not query.add_or_remove and isinstance(query.domain, Box):
         # With a private number of records, adding one changes the sum by its value, not its range.
         start, size = np.array(query.domain.lower), query.domain.widths
-    unit = size / _STEPS[power]
-    mean = np.empty((query.features, 1 if power == 1 else query.features))
-    totals, count = [np.zeros(mean.shape, dtype=np.int64)], 0
-    for block in rows:
+    return start, size / _STEPS[power], power
+
+
+def _sums(query: Query, blocks: Iterable[ArrayLike]) -> tuple[int, list[NDArray[np.int64]]]:
+    """Return the number of records and their sums in steps, of ``_MANY`` records each at most."""
+    start, unit, power = _lattice(query)
+    shape = query.features, 1 if power == 1 else query.features
+    totals, number, count = [np.zeros(shape, dtype=np.int64)], 0, 0
+    for block in _clipped(query, blocks):
+        number += len(block)
         counts = np.rint((block - start) / unit)
         block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
         if (count := count + len(block)) > _MANY:
             totals.append(np.zeros_like(totals[0]))
             count = len(block)
         totals[-1] += block_sum.astype(np.int64)
+    return number, totals
+
+
+def _mean(query: Query, totals: Sequence[NDArray[Any]]) -> Array:
+    """Return the value that sums in steps give."""
+    start, unit, power = _lattice(query)
+    mean = np.empty(totals[0].shape)
     # Python's integers add and divide without overflow; a row of them at a time needs no memory.
     for i in range(query.features):
         mean[i] = sum(total[i].astype(object) for total in totals) / query.n_records
@@ -93,6 +138,23 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
             if their number is public.
     """
     count = 0
+    for rows in _clipped(query, blocks):
+        count += len(rows)
+        yield rows
+    _check_number(query, count)
+
+
+def _check_number(query: Query, count: int) -> None:
+    if count != query.n_records and not query.add_or_remove:
+        raise InputError(
+            f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
+            f"{'is' if count == 1 else 'are'} {count}; correct one"
+        )
+
+
+def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+    """Yield the records of :func:`clipped`, however many there are."""
+    count = 0
     for block in blocks:
         rows = cells.numbers(block, "the array of records", first=count + 1)
         if rows.ndim != 2 or rows.shape[1] != query.features:
@@ -104,11 +166,6 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
         step = block_rows(query.features, _ROWS)
         for start in range(0, len(rows), step):
             yield _within(query, rows[start : start + step])
-    if count != query.n_records and not query.add_or_remove:
-        raise InputError(
-            f"the query was stated for {checks.plural(query.n_records, 'record')}, and there "
-            f"{'is' if count == 1 else 'are'} {count}; correct one"
-        )
 
 
 def _within(query: Query, rows: Array) -> Array:

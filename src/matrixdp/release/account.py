@@ -98,6 +98,7 @@ class Account:
         # Links are followed anew each time, but not from another working directory.
         self._path = Path(os.fsdecode(path)).absolute()
         self._stated: Path | None = None
+        self._parts: tuple[str, ...] = ()
         terms = None
         if epsilon is not None or delta is not None:
             spec = {"epsilon": epsilon, "delta": delta, "pure": pure}
@@ -114,9 +115,10 @@ class Account:
             InputError: as the class.
         """
         if tables.suffix(spec.file) not in tables.SUFFIXES:
-            tables.check(spec.file)
+            tables.check(spec.file, spec.parts)
         account = cls.__new__(cls)
         account._path, account._stated = spec.file.absolute(), spec.account
+        account._parts = spec.parts
         account._begin(
             spec.total, spec.relation, alone={"epsilon": spec.epsilon, "delta": spec.delta}
         )
@@ -133,7 +135,7 @@ class Account:
         location = self._location()
         stored = storage.read(location.path)
         if stored is None and location.file:
-            tables.check(location.file)
+            tables.check(location.file, self._parts)
         if stored is not None:
             ledger.check_terms(location.path, stored, terms, relation)
             self._first = {**stored, "releases": []}

@@ -86,7 +86,8 @@ def candidates(spec: Output) -> list[Option]:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
     ranking = by_noise(spec)
-    if spec.mechanism == RECOMMENDED and spec.delta and _simulates(spec):
+    in_parts = spec.delta and not spec.merged and _simulates(spec)
+    if spec.mechanism == RECOMMENDED and in_parts:
         with contextlib.suppress(InputError):
             ranking += _in_parts(spec.by(CLIPPED), _usable(spec))
     return ranking
@@ -238,7 +239,7 @@ def possible(spec: Output, account: ledger.Account) -> tuple[Option, ...]:
     total = tuple((spec.total or {}).items())
     try:
         # What is kept holds no records.
-        facts = replace(spec, file=Path(), account=None, frame=None, terms={})
+        facts = replace(spec, file=Path(), parts=(), account=None, frame=None, terms={})
         return _listed(facts, total)
     except InputError as error:
         line = _total_that_fits(spec, account)

@@ -95,7 +95,7 @@ def columns_without_bounds(spec: Output) -> list[str]:
     if isinstance(spec, Bounds):
         return []
     used = len(spec.columns) + bool(spec.people)
-    rest = tables.width(spec.file, spec.dialect, spec.frame) - used
+    rest = tables.width(spec.file, spec.dialect, spec.frame, spec.parts) - used
     if rest <= 0:
         return []
     verb = "has" if rest == 1 else "have"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -16,7 +17,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.scaled import MinMaxScaled
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
-from matrixdp.release import ledger, missing, readers
+from matrixdp.release import ledger, missing, readers, tables
 from matrixdp.release.bounds import BoundsLike, pair
 from matrixdp.release.outputs import OUTPUTS, Bounds, Output, every
 from matrixdp.release.outputs.output import CLIPPED
@@ -75,6 +76,22 @@ def _names(*, columns: object) -> list[str]:
     return columns  # type: ignore[return-value]
 
 
+def _file(*, file: object) -> str | list[str]:
+    """Return the path of records, or a list of those of parts in one folder."""
+    if not isinstance(file, list):
+        return checks.text(file=file)
+    names = [checks.text(file=name) for name in file]
+    if len({os.path.dirname(name) for name in names}) != 1 or len({*names}) < len(names):
+        raise InputError(
+            f"file is {checks.shown(file)}; give different parts of one folder, beside which their "
+            "account lies"
+        )
+    for name in names:
+        if not name.lower().endswith(tables.PARTS):
+            raise InputError(f"file has {name!r}, which is no part of {' or '.join(tables.PARTS)}")
+    return names
+
+
 def _mark(allowed: Collection[str], **argument: object) -> str:
     """Return one of the marks between values or digits."""
     ((name, value),) = argument.items()
@@ -118,7 +135,7 @@ def allows(output_type: type[Output], name: str) -> bool:
 
 #: All keys. What several of them must be together, :mod:`matrixdp.release.parser` checks.
 KEYS = {
-    "file": Key(checks.text, NEEDED),
+    "file": Key(_file, NEEDED),
     "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
     "records": Key(checks.count, NEEDED),
     "epsilon": Key(checks.budget, NEEDED),

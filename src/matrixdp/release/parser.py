@@ -250,9 +250,10 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
         fill = np.full_like(fill, np.nan)
     elif rule == missing.PRESENT:
         output_type = _of_present_values(output_type, values)
-    dialect = _dialect(values)
+    dialect = _dialect(path, values)
     within = None if output_type is Bounds else box
     book = missing.code_book(values["missing_values"], names, within, dialect)
+    file, parts = _place(path, values["file"])
     line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
     return output_type(
         columns=tuple(names),
@@ -262,7 +263,8 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
         mechanism=mechanism,
         per_person=people.most if people else None,
         max_norm=values["max_norm"],
-        file=path.parent / values["file"],
+        file=file,
+        parts=parts,
         terms={key: value for key, value in table.items() if key not in ("file", "account")},
         epsilon=values["epsilon"],
         delta=delta,
@@ -288,10 +290,20 @@ def _check_texts(names: list[str]) -> None:
             raise InputError(f"there is a column {name!r}, which UTF-8 cannot write; rename it")
 
 
-def _dialect(values: Mapping[str, Any]) -> readers.Dialect:
+def _place(path: Path, stated: str | list[str]) -> tuple[Path, tuple[str, ...]]:
+    """Return the file or the folder of records, and the names of parts that are stated of it."""
+    if isinstance(stated, str):
+        return path.parent / stated, ()
+    folder = (path.parent / stated[0]).parent
+    # The folder of the specification itself may have no name.
+    return folder if folder.name else folder.absolute(), tuple(Path(name).name for name in stated)
+
+
+def _dialect(path: Path, values: Mapping[str, Any]) -> readers.Dialect:
     """Return how the file is written; only a file of CSV is written in several ways."""
     stated = {name: values[name] for name in ("separator", "decimal") if values[name]}
-    if stated and tables.suffix(Path(values["file"])) != ".csv":
+    file, names = _place(path, values["file"])
+    if stated and not file.is_dir() and tables.suffix(file / names[0] if names else file) != ".csv":
         tables.check_format(Path(values["file"]))
         raise InputError(f"{next(iter(stated))} has a meaning for files of CSV alone; leave it out")
     if stated.get("separator", ",") != "," and "decimal" not in stated:

@@ -19,7 +19,9 @@ from matrixdp.release import (
     ledger,
     provenance,
     receipt,
+    records,
     storage,
+    tables,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer, claim, file_names, publish
@@ -40,7 +42,6 @@ from matrixdp.release.outputs.noisy import (
     rehearse,
     stored_draw,
 )
-from matrixdp.release.records import read_records, scaled_records
 
 T = TypeVar("T")
 
@@ -154,7 +155,7 @@ class Plan:
         assert self.option is not None
         spec, release = self.output, self.mechanism
         statement = {**receipt.build(spec, self.option, date, **of_account), **more}
-        draw = release.prepare(scaled_records(spec, release))
+        draw = records.prepare(spec, release)
         notes = columns_without_bounds(spec)
 
         def describe(few: Reader, trial: Draw) -> None:
@@ -249,7 +250,7 @@ class Plan:
             *receipt.cautions(spec),
             "this is the answer of an earlier run of the same request, not charged",
         ]
-        if spec.file.exists() and spec.file.stat().st_mtime > file.stat().st_mtime:
+        if tables.newest(spec.file, spec.parts) > file.stat().st_mtime:
             notes.append(
                 f"{spec.file} has changed since; to ask anew, at the price of another "
                 'release, add label = "..."'
@@ -388,7 +389,7 @@ def make_all(
     for spec in specs:
         if (option := plan(spec, even_if_useless=even_if_useless).option) is not None:
             after = ledger.add(after, ledger.entry(option.release))
-            for _ in read_records(spec):
+            for _ in records.read_records(spec):
                 pass
     if excess := ledger.excess(after):
         raise InputError(

@@ -16,7 +16,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.isolation import isolate
-from matrixdp.privacy import cells
+from matrixdp.privacy import cells, exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
 from matrixdp.release import (
     bounds,
@@ -24,14 +24,20 @@ from matrixdp.release import (
     missing,
     parser,
     plans,
+    records,
+    storage,
     tables,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
-from matrixdp.release.keys import Settings
+from matrixdp.release.keys import QueryName, Settings
 from matrixdp.release.outputs import Bounds, Output
+from matrixdp.release.outputs.output import CLIPPED
+from matrixdp.release.sums import Identities, Sums
 
+#: Keys that a release of merged sums states, and sums of a part do not.
+_OF_RELEASES = ("epsilon", "delta", "total", "label", "mechanism")
 #: Keys of a specification that say nothing of records in memory.
 _OF_FILES = ("file", "separator", "decimal")
 
@@ -55,8 +61,10 @@ def make_release(
     before its noise is drawn, and the account keeps the answer beside it. No other file is written.
 
     Args:
-        source: path of a TOML file; or a data frame, whose columns go by their names; or an array
-            (n, columns), whose columns go by their numbers from 0. One record per row.
+        source: path of a TOML file; or a data frame, or a table of pyarrow, whose columns go by
+            their names; or an array (n, columns), whose columns go by their numbers from 0. One
+            record per row. Or merged sums of parts, see :func:`sums`, with ``epsilon``, ``delta``,
+            ``total``, ``label`` and ``mechanism`` alone.
         account: for records in memory, an :class:`~matrixdp.release.account.Account` or the path
             of its file; a new one needs ``total={"epsilon": ..., "delta": ...}``.
         out: folder for the files of the release of a TOML file, if they are wanted.
@@ -87,6 +95,138 @@ def make_release(
     'laplace'
     """
     return _make(_request(source, account, {**settings}), account, out, even_if_useless)
+
+
+@isolate
+def sums(
+    query: QueryName,
+    block: Any,
+    /,
+    *,
+    account: str | os.PathLike | None = None,
+    part: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    **settings: Unpack[Settings],
+) -> Sums:
+    """Return the exact sums of a part of the records, for a release of all parts together.
+
+    ``+`` merges the sums of parts in any order, in any process, and ``make_release(merged,
+    epsilon=..., ...)`` releases them: the answer has the distribution of one release of all
+    records, as the sums are equal to the last bit. Sums are as secret as the records.
+
+    **A part must be merged once.** Each has two identities: what it holds, records in their order,
+    and where it lies. ``+`` refuses parts that share one: a task that ran twice, or a copy.
+
+    Args:
+        query: as of :func:`make_release`; ``mean``, ``second_moments``, ``covariance``,
+            ``components`` or ``regression``.
+        block: the part: a data frame, an array (n, columns), or the path of a file in the folder
+            of all parts.
+        account: path of the account that a release will be charged to. Parts in memory need one,
+            the same for all; of files it is that of their folder.
+        part: name of the part, as the number of a partition, by which a task that ran twice is
+            recognised where it reads its records in another order.
+        separator, decimal: how a file of CSV is written, as in a TOML file.
+        settings: the keys of a request but those of its budget. ``records`` is the public number
+            of records of all parts together, which a release checks.
+
+    Raises:
+        InputError: as :func:`make_release`, of the records of this part; or a key of the budget,
+            ``person``, or ``missing="present"`` is stated.
+
+    >>> records = np.random.default_rng(1).uniform(0, 1, (400, 2))
+    >>> keys = {"bounds": (0, 1), "records": 400, "missing": "refuse", "account": "a.privacy.json"}
+    >>> merged = sum(mdp.sums("mean", block, **keys) for block in np.split(records, 4))
+    >>> merged
+    Sums(for 'mean', as secret as the records)
+    """
+    stated: dict[str, Any] = {**settings}
+    if "query" in stated:
+        raise InputError("query is stated twice; leave query= out")
+    for key in _OF_RELEASES:
+        if stated.get(key) is not None:
+            raise InputError(
+                f"{key} has no meaning for sums of a part; state it in make_release of all parts"
+            )
+    for key in ("person", "per_person"):
+        if stated.get(key) is not None:
+            raise InputError(
+                f"{key} has no meaning for sums of parts, as a person may have rows in several; "
+                "release the folder of all parts as one file"
+            )
+    if isinstance(stated.get("missing"), str) and stated["missing"] == missing.PRESENT:
+        raise InputError(
+            f"missing is {missing.PRESENT!r}, which sums of parts do not serve; release the folder "
+            "of all parts as one file"
+        )
+    if stated.get("records") is None:
+        raise InputError("records is missing; state the public number of records of all parts")
+    is_file = isinstance(block, str | os.PathLike)
+    if not is_file and account is None:
+        raise InputError(
+            "account is missing; state the path of the account that a release of all parts is "
+            'charged to, as account = "visits.privacy.json", the same for each part'
+        )
+    if account is not None and not isinstance(account, str | os.PathLike):
+        raise InputError(f"account is {checks.shown(account)}; give the path of an account")
+    names = [] if part is None else [checks.text(part=part)]
+    named = "" if account is None else os.fspath(account)
+    written = {"separator": separator, "decimal": decimal}
+    stated |= {key: mark for key, mark in written.items() if mark is not None}
+    stated |= {"query": query, "epsilon": 1.0}
+    if is_file:
+        place = Path(block).absolute()
+        spec = _of_part(place, stated)
+        named = str(storage.account_path(place.parent, None if account is None else Path(account)))
+        names.append(os.path.realpath(place))
+    else:
+        spec = _specification(block, stated)
+    if isinstance(spec, Bounds) or spec.name == "records":
+        raise InputError(f"query is {spec.name!r}, which is no sum of records; ask for another one")
+    identities = Identities(names)
+    rows = (spec.scaled(identities.note(rows)) for rows in records.read_blocks(spec))
+    count, steps = exact_sums.steps(spec.query, rows)
+    request = {**spec.request(Path()), "file": None, "dialect": None}
+    terms = {key: value for key, value in spec.terms.items() if key not in (*_OF_FILES, "epsilon")}
+    return Sums(storage.digest(request), terms, named, identities.parts, count, steps)
+
+
+def _of_part(file: Path, settings: dict[str, Any]) -> Output:
+    """Return the specification of a file that is a part."""
+    parser.check_names(settings)
+    if "file" in settings:
+        raise InputError("file has no meaning beside the path of a part; leave it out")
+    if not isinstance(settings.get("bounds"), Mapping):
+        raise InputError(
+            "bounds of a file are by column; give a dictionary {column: (lowest, highest)}"
+        )
+    if settings.get("missing") is None:
+        raise InputError(missing.UNSTATED)
+    table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
+    table["bounds"] = _sides(settings["bounds"], [])
+    return parser.from_table(file, {**table, "file": str(file)})
+
+
+def _of_sums(merged: Sums, settings: dict[str, Any]) -> Output:
+    """Return the specification of a release of merged sums."""
+    parser.check_names(settings)
+    for key, value in settings.items():
+        if key not in _OF_RELEASES and value is not None:
+            raise InputError(
+                f"{key} has no meaning beside sums of parts, which were summed for what they were "
+                "asked; state it in mdp.sums"
+            )
+    table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
+    mechanism = table.get("mechanism")
+    if isinstance(mechanism, str) and mechanism == CLIPPED:
+        raise InputError(
+            f"mechanism is {CLIPPED!r}, which reads the records several times, and sums of parts "
+            "are read once; take another one, or release the folder of all parts as one file"
+        )
+    name = Path("the sums of parts")
+    spec = parser.from_table(name, {**merged.table, **table, "file": str(name)})
+    return replace(spec, frame=merged, merged=True)
 
 
 def _make(
@@ -193,7 +333,14 @@ def _request(
 
 def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     """Return the specification that the settings of records in memory make."""
+    if isinstance(frame, Sums):
+        return _of_sums(frame, settings)
     cells.check_container(frame, "source")
+    if hasattr(frame, "collect") and not hasattr(frame, "__len__"):
+        raise InputError(
+            f"source is a {type(frame).__name__}, which holds no records yet; give its .collect(), "
+            "or sums of its batches by mdp.sums"
+        )
     # A lazy frame has no length.
     if not (
         (hasattr(frame, "columns") and hasattr(frame, "__len__")) or isinstance(frame, np.ndarray)
@@ -266,6 +413,13 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def _account(spec: Output, account: str | os.PathLike | Account | None) -> Account | None:
+    if isinstance(spec.frame, Sums):
+        if account is not None:
+            raise InputError(
+                f"account has no meaning beside sums of parts, which name theirs, "
+                f"{spec.frame.account}; leave it out"
+            )
+        account = spec.frame.account
     if isinstance(account, Account) or account is None:
         if spec.total:
             raise InputError(

@@ -164,6 +164,17 @@ def width(path: Path, dialect: Dialect) -> int:
         return len(next(line for line in lines if line))
 
 
+def has_records(path: Path) -> bool:
+    """Return whether a file of CSV or Parquet has a record, as far as is seen at its beginning."""
+    if path.suffix.lower() == ".parquet":
+        from pyarrow import parquet
+
+        return bool(parquet.read_metadata(path).num_rows)
+    with path.open("rb") as file:
+        lines = (line for line in file if line.strip())
+        return next(itertools.islice(lines, 1, None), None) is not None
+
+
 def _check_header(path: Path, header: list[str], names: set[str], dialect: Dialect) -> None:
     """Refuse a first line without the names of all columns, if it is seen what it is.
 

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from matrixdp.checks import Array, InputError, plural
+from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.release import Release, Rows
+from matrixdp.privacy import exact_sums
 from matrixdp.release import tables
 from matrixdp.release.outputs import Output
+from matrixdp.release.sums import Sums
 
 #: Numbers of records that are held in memory, half a gibibyte, so that a release in parts reads its
 #: file once. To parse the text of a file takes longer than all that is computed from it.
 _HELD = 1 << 26
+
+
+def read_blocks(spec: Output) -> Iterator[Array]:
+    """Yield blocks (k, m) of the records that count, however many, in the columns' units.
+
+    Raises:
+        InputError: the file is bad.
+    """
+    return tables.blocks(
+        *(spec.file, spec.columns, spec.fill, spec.people, spec.dialect),
+        frame=spec.frame,
+        keep_missing=spec.skips_missing,
+        book=spec.book,
+        names=spec.parts,
+    )
 
 
 def read_records(spec: Output) -> Iterator[Array]:
@@ -23,13 +42,7 @@ def read_records(spec: Output) -> Iterator[Array]:
         InputError: the public number of records is not the stated one, or the file is bad.
     """
     count, expected, people = 0, spec.records, spec.people
-    blocks = tables.blocks(
-        *(spec.file, spec.columns, spec.fill, people, spec.dialect),
-        frame=spec.frame,
-        keep_missing=spec.skips_missing,
-        book=spec.book,
-    )
-    for block in blocks:
+    for block in read_blocks(spec):
         count += len(block)
         if count <= expected or spec.query.add_or_remove:
             yield block
@@ -39,6 +52,19 @@ def read_records(spec: Output) -> Iterator[Array]:
             f"{spec.file} has {plural(count, 'record')}{which}, and the specification says "
             f"records = {expected}; correct one"
         )
+
+
+def prepare(spec: Output, release: Release) -> Callable[[], Any]:
+    """Read the records of a specification, or their merged sums; return what draws the release.
+
+    Raises:
+        InputError: as :func:`read_records`; or the parts were summed for another query.
+    """
+    if not isinstance(spec.frame, Sums):
+        return release.prepare(scaled_records(spec, release))
+    assert isinstance(release, AdditiveMechanism)
+    value = exact_sums.value_of_steps(release.query, spec.frame.count, spec.frame.steps)
+    return lambda: release.release_value(value)
 
 
 def scaled_records(spec: Output, release: Release) -> Rows:

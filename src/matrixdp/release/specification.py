@@ -41,10 +41,13 @@ class Specification(abc.ABC):
         fill: replacement of a missing value in each column, (m,); NaN where it ends the release
             instead, or is left out (:attr:`skips_missing`).
         label: text that makes a request new that otherwise equals an earlier one.
-        file: path of the records; an empty one of records in memory.
+        file: path of the records, or of a folder of their parts; an empty one of records in memory.
         dialect: how a file of CSV is written.
         book: what else stands for a missing value in columns.
-        frame: records in memory, a data frame or an array, in place of those in ``file``, its name.
+        parts: names of those parts that are meant where ``file`` is a folder; none for all.
+        frame: records in memory, a data frame, an array or merged sums, in place of those in
+            ``file``, its name.
+        merged: whether there are merged sums alone, so that no record is read again.
         people: column of people, and how many records of each count; None where records are
             protected.
         account: path of the account, if it is not beside the file of records.
@@ -67,7 +70,9 @@ class Specification(abc.ABC):
     file: Path = Path()
     dialect: readers.Dialect = readers.USUAL
     book: readers.CodeBook = field(default_factory=dict, compare=False)
+    parts: tuple[str, ...] = ()
     frame: Any = field(default=None, compare=False, repr=False)
+    merged: bool = False
     people: People | None = None
     account: Path | None = None
     terms: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -103,6 +108,7 @@ class Specification(abc.ABC):
             **({"person": [*self.people]} if self.people else {}),
             **({"dialect": [*self.dialect]} if self.dialect != readers.USUAL else {}),
             **({"missing_values": self.book} if self.book else {}),
+            **({"parts": [*self.parts]} if self.parts else {}),
         }
 
     @property

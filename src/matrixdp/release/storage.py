@@ -41,22 +41,29 @@ _REMEDY = (
 def account_path(file: Path, account: Path | None) -> Path:
     """Return the path of a file's account: the stated one, or the one beside the file.
 
+    A folder of parts is one file of records, whose account lies beside the folder.
+
     A symbolic link stands for its target.
 
     Raises:
-        InputError: the file has several names (hard links) and no account is stated, another
-            account lies beside it, or the account itself has several names.
+        InputError: the file, or a part of the folder, has several names (hard links) and no account
+            is stated, another account lies beside it, or the account itself has several names. Or
+            a part of a folder has another account than the folder.
     """
     with checks.as_input_error(
         f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
     ):
-        target, beside = file.resolve(), _beside(file)
+        beside = _beside(file)
         path = _follow(account or beside)
+        _check_folders(file, path)
+        _check_parts(file, path)
         if account and os.path.lexists(beside) and path != _follow(beside):
             raise InputError(f'{beside} is the account of {file}; state account = "{beside}"')
-        if not account and target.is_file() and target.stat().st_nlink > 1:
+        several = [part for part in _parts(file) if part.is_file() and part.stat().st_nlink > 1]
+        if several and not account:
+            count = several[0].stat().st_nlink
             raise InputError(
-                f"{file} is one of {target.stat().st_nlink} names (hard links) of the same file, "
+                f"{several[0]} is one of {count} names (hard links) of the same file, "
                 'and each could begin an account; state account = "...", the same for all of them'
             )
         check_names(path)
@@ -97,9 +104,14 @@ def find(path: Path, account: Path | None = None) -> AccountFile:
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
         if path.is_dir():
-            raise InputError(f"{path} is a folder; give a file of records, or an account")
+            if not _parts(path):
+                raise InputError(
+                    f"{path} is a folder without a part; give a file of records, or an account"
+                )
+            return AccountFile(account_path(path, account), path)
         file = path.with_name(path.name.removesuffix(SUFFIX))
-        if path.name.endswith(SUFFIX) and tables.suffix(file) in tables.SUFFIXES and file.is_file():
+        is_file = tables.suffix(file) in tables.SUFFIXES and file.is_file()
+        if path.name.endswith(SUFFIX) and (is_file or (file.is_dir() and _parts(file))):
             # Only an account that exists is a choice among those that the file's names could begin.
             return AccountFile(account_path(file, path if os.path.lexists(path) else None), file)
         itself = _follow(path)
@@ -118,6 +130,46 @@ def check_names(path: Path) -> None:
             f"{path} is an account with {path.stat().st_nlink} names (hard links); put a copy of "
             "it in its place if the others are backups, and remove them if not"
         )
+
+
+def _parts(file: Path) -> list[Path]:
+    """Return a file, or what may be a part of a folder."""
+    if not file.is_dir():
+        return [file]
+    return sorted(part for part in file.iterdir() if tables.suffix(part) in tables.PARTS)
+
+
+def _check_parts(folder: Path, path: Path) -> None:
+    """Check that no part of a folder has another account than the folder.
+
+    Raises:
+        InputError: one was released alone, and its charges would not count.
+    """
+    for part in _parts(folder):
+        beside = _beside(part)
+        if part != folder and os.path.lexists(beside) and _follow(beside) != path:
+            raise InputError(
+                f"{part} was released alone, and {beside} is its account; state account = "
+                f'"{beside}" for the folder too, or take this part out of it'
+            )
+
+
+def _check_folders(file: Path, path: Path) -> None:
+    """Check that no folder of a file has another account, as that of which it is a part.
+
+    Raises:
+        InputError: one was released, and its charges would not count.
+    """
+    if tables.suffix(file) not in tables.PARTS or file.is_dir():
+        return
+    for folder in {file.absolute().parent, file.resolve().parent}:
+        # Nothing lies beside the root of a disk.
+        beside = _beside(folder) if folder.name else folder
+        if folder.name and os.path.lexists(beside) and _follow(beside) != path:
+            raise InputError(
+                f"{file} is a part of {folder}, which was released whole, and {beside} is its "
+                f'account; give the folder as file, or state account = "{beside}" for this part too'
+            )
 
 
 def _beside(file: Path) -> Path:
@@ -145,6 +197,10 @@ def mark(file: Path, path: Path) -> None:
     Raises:
         InputError: another account was begun in the meantime, or the disk is full.
     """
+    for part in _parts(file):
+        # A link from the folder: its target could be released alone from where it lies.
+        if file.is_dir() and part.resolve().parent != file.resolve():
+            mark(part, path)
     beside = _beside(file)
     if _follow(beside) == path:
         return

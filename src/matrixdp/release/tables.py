@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from numbers import Integral
@@ -46,6 +47,83 @@ def suffix(path: Path) -> str:
     return path.suffix.lower()
 
 
+def parts(path: Path, names: Sequence[str] = ()) -> list[Path]:
+    """Return the files of records that a path stands for: itself, or the parts of a folder.
+
+    Parts are the files of ``PARTS`` in the order of their names. Names that begin with ``.`` or
+    ``_`` are no parts, as other programs leave such files there, and neither are accounts.
+
+    Args:
+        path: a file, or a folder of parts.
+        names: names of those parts of the folder that are meant; none for all.
+
+    Raises:
+        InputError: the folder has no part, parts of two formats, a folder within, or a file that
+            may be a part and is not read.
+    """
+    if names:
+        return [path / name for name in names]
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.name[0] not in "._")
+    for file in files:
+        if file.is_dir():
+            raise InputError(
+                f"{path} has the folder {file.name} within; give a folder of parts alone, each "
+                f"{' or '.join(PARTS)}"
+            )
+        if suffix(file) in (*OTHERS, ".npy"):
+            raise InputError(
+                f"{path} has {file.name}, which is no part of {' or '.join(PARTS)}; convert it, or "
+                "take it out of the folder"
+            )
+    found = [file for file in files if suffix(file) in PARTS]
+    kinds = sorted({*map(suffix, found)})
+    if len(kinds) > 1:
+        raise InputError(
+            f"{path} has parts of {' and of '.join(kinds)}; convert them to one of these"
+        )
+    if not found:
+        raise InputError(
+            f"{path} is a folder without a part; give the path of a file of records, or put parts "
+            f"of {' or '.join(PARTS)} there"
+        )
+    return found
+
+
+def check_parts(path: Path, files: Sequence[Path]) -> None:
+    """Check that each part of a folder is there once: a copy would count its records twice.
+
+    Parts without a record may be equal.
+
+    Raises:
+        InputError: two of them are one file, or have the same content.
+    """
+    seen: dict[object, Path] = {}
+    sizes = [file.stat().st_size for file in files]
+    for file, size in zip(files, sizes, strict=True):
+        keys: list[object] = [os.path.realpath(file), (file.stat().st_dev, file.stat().st_ino)]
+        if sizes.count(size) > 1 and readers.has_records(file):
+            with file.open("rb") as content:
+                keys.append(hashlib.file_digest(content, "sha256").digest())
+        for key in keys:
+            if (other := seen.setdefault(key, file)) is not file:
+                raise InputError(
+                    f"{path} has the same records in {other.name} and {file.name}, which would "
+                    "count them twice; take one out of the folder, or join both if they are two"
+                )
+
+
+def newest(path: Path, names: Sequence[str]) -> float:
+    """Return when a file, or a folder or one of its parts, was changed last; 0 if it is gone."""
+    try:
+        # Beside the parts that a list names other files may come and go.
+        files = {*parts(path, names), *([] if names else [path])}
+        return max(file.stat().st_mtime for file in files)
+    except (OSError, InputError):
+        return path.stat().st_mtime if path.exists() else 0.0
+
+
 def check_format(path: Path) -> None:
     """Check that a path has the suffix of a known format.
 
@@ -59,8 +137,10 @@ def check_format(path: Path) -> None:
         raise InputError(f"{path} is no {', '.join(readers.READERS)} file; {remedy}")
 
 
-def check(path: Path) -> None:
+def check(path: Path, names: Sequence[str] = ()) -> None:
     """Check that a path is a file of a known format, which its content is not seen to contradict.
+
+    Of a folder its parts are checked, or those of ``names``.
 
     Raises:
         InputError: it is not.
@@ -75,7 +155,9 @@ def check(path: Path) -> None:
         f"{short(str(path))} cannot be looked up ({{why}})", remedy="correct the path"
     ):
         if path.is_dir():
-            raise InputError(f"{path} is a folder; {remedy}")
+            for part in parts(path, names):
+                check(part)
+            return
         check_format(path)
         if not path.is_file():
             raise InputError(f"{path} is not there, or no file; {remedy}")
@@ -100,13 +182,15 @@ def blocks(
     frame: Any = None,
     keep_missing: bool = False,
     book: readers.CodeBook = MappingProxyType({}),
+    names: Sequence[str] = (),
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
 
     Columns of arrays go by their number from 0, those of other files by their name.
 
     Args:
-        path: path of the file; of records in memory what messages call them.
+        path: path of the file, or of a folder of parts; of records in memory what messages call
+            them.
         columns: names of m columns; labels of a data frame count as texts.
         fill: replacement of a missing value in each column, (m,), NaN to refuse it; infinite values
             stay. None refuses both missing and infinite values.
@@ -115,39 +199,56 @@ def blocks(
         frame: records in memory, a data frame or an array (n, columns); masked values are missing.
         keep_missing: whether missing values stay, as NaN; infinite ones do, too.
         book: what else stands for a missing value in columns.
+        names: of those parts of the folder that are read; none for all.
 
     Raises:
         InputError: the file or a column does not exist, a value is not a number or is refused, or
             an identifier is missing. No message shows a value.
     """
-    person = people.column if people else ""
-    reading: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-    if frame is None:
-        check(path)
-        kind = suffix(path)
-        remedy = f"save it {'as a table of numbers' if kind == '.npy' else 'anew'}"
-        reading = as_input_error(f"{path} cannot be read as {kind[1:].upper()} ({{why}})", remedy)
-        parts = readers.READERS[kind](path, columns, person, dialect, book)
-    else:
-        parts = readers.frame_blocks(frame, labels(frame), path, columns, person, book)
-    first, counts = 1, people and FirstRecords(people.most, path, people.column)
-    with reading:
-        for block, names in parts:
+    counts = people and FirstRecords(people.most, path, people.column)
+    files = [path] if frame is not None else parts(path, names)
+    if len(files) > 1:
+        check_parts(path, files)
+    for file in files:
+        first = 1
+        for block, persons in _blocks(file, columns, people, dialect, book, frame):
             full = block if fill is None else np.where(np.isnan(block), fill, block)
             bad = np.argwhere(~np.isfinite(full) if fill is None else np.isnan(full))
             if bad.size and not keep_missing:
                 row, column = bad[0]
                 raise InputError(
-                    f"{path} has no finite number in record {first + row}, column "
+                    f"{file} has no finite number in record {first + row}, column "
                     f"{columns[column]!r}; put a public number there, and leave no record out"
                 )
-            yield full[counts.keep(names)] if counts else full
+            yield full[counts.keep(persons)] if counts else full
             first += len(block)
 
 
-def width(path: Path, dialect: readers.Dialect, frame: Any = None) -> int:
+def _blocks(
+    file: Path,
+    columns: Sequence[str],
+    people: People | None,
+    dialect: readers.Dialect,
+    book: readers.CodeBook,
+    frame: Any,
+) -> Iterator[readers.Block]:
+    """Yield the blocks of one file, or of records in memory, as their reader does."""
+    person = people.column if people else ""
+    if frame is not None:
+        yield from readers.frame_blocks(frame, labels(frame), file, columns, person, book)
+        return
+    check(file)
+    kind = suffix(file)
+    remedy = f"save it {'as a table of numbers' if kind == '.npy' else 'anew'}"
+    with as_input_error(f"{file} cannot be read as {kind[1:].upper()} ({{why}})", remedy):
+        yield from readers.READERS[kind](file, columns, person, dialect, book)
+
+
+def width(
+    path: Path, dialect: readers.Dialect, frame: Any = None, names: Sequence[str] = ()
+) -> int:
     """Return the number of columns of a file, or of records in memory, that can be read."""
-    return readers.width(path, dialect) if frame is None else len(labels(frame))
+    return readers.width(parts(path, names)[0], dialect) if frame is None else len(labels(frame))
 
 
 def labels(frame: Any) -> list[Any]:
@@ -157,8 +258,8 @@ def labels(frame: Any) -> list[Any]:
         InputError: an array has no columns, or a label is no text and no whole number.
     """
     if hasattr(frame, "columns"):
-        columns = [*frame.columns]
-        # Tables of other kinds have their values there.
+        # Tables of pyarrow have their values under ``columns``.
+        columns = [*getattr(frame, "column_names", frame.columns)]
         if all(isinstance(label, str | Integral) for label in columns):
             return columns
         raise InputError(
@@ -170,6 +271,8 @@ def labels(frame: Any) -> list[Any]:
     return [*range(frame.shape[1])]
 
 
+#: Suffixes of parts of a folder.
+PARTS = (".csv", ".parquet")
 #: Suffixes of files of records.
 SUFFIXES = tuple(readers.READERS)
 #: Suffixes that no specification and no account has, and no file of records that is read.

@@ -51,9 +51,12 @@ def test_python(tmp_path, monkeypatch):
     Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
     names = {"records": records(), "frame": pd.read_csv("people.csv")}
-    exec(block(DOCS, "python", "make_release("), names)
+    exec(block(DOCS, "python", 'make_release("people.toml")'), names)
     # Of clipped moments the mean alone has an interval.
     assert {*names["private"].details["interval_95"]} >= {"mean"}
+    names["blocks"] = [names["frame"][:100], names["frame"][100:]]
+    exec(block(DOCS, "python", "mdp.sums("), names)
+    assert names["private"].receipt["records"] == 400
     exec(block(DOCS, "python", "calibrate("), names)
     assert names["private"].shape == (2, 2)
 

@@ -313,7 +313,7 @@ CONTENTS = [
     (TEXT.replace("20.5", '"20".5', 1), "", "text after closing quotes in line 2"),
     ("version https://git-lfs.github.com/spec/v1\n", "", "by `git lfs pull`"),
     ("<!DOCTYPE html>\n<title>", "", "is a web page by its content; download the"),
-    (None, "", "people.csv is a folder; give the path of a file of records"),
+    (None, "", "people.csv is a folder without a part; give the path of a file of records"),
 ]
 #: Names of files, their contents, and parts of the sentence.
 NAMES = [
