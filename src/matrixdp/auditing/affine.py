@@ -305,11 +305,11 @@ class _Noise:
 def _centres(noise: _Noise, pairs: Sequence[Pair]) -> list[list[Array]]:
     """Return answers without noise (d,) by pair.
 
-    Large draws show an answer that is cut far out.
+    Large draws show an answer that is cut far out, of the first pairs by draws of every size.
 
     Raises:
         _NotAffine: an answer is not affine.
-        DependentNoise: it is, with another matrix for other records.
+        DependentNoise: all are, with another matrix for other records.
     """
     law, stream = noise.law, np.random.default_rng(1)
     centres, dependent = [], False
@@ -327,6 +327,7 @@ def _centres(noise: _Noise, pairs: Sequence[Pair]) -> list[list[Array]]:
                 dependent |= bool(np.abs(part - noise.matrix @ drawn).max() > close)
             sides.append(centre)
         centres.append(sides)
+    # Not before: an answer that is cut also seems to have another matrix, and is no affine one.
     if dependent:
         raise DependentNoise
     return centres
@@ -373,10 +374,12 @@ def _ends(law: _Law, records: Array) -> tuple[Array, Array, Array, Array]:
     entries, numbers = np.nonzero(matrix)
     if not np.array_equal(entries, np.arange(len(centre))):
         raise _NotAffine
+    # Each entry has one number; several may share it.
     slopes = matrix[entries, numbers]
     up, down = (law.answer(records, sign * FARTHEST * np.ones(law.count)) for sign in (1, -1))
     top, bottom = np.where(slopes > 0, up, down), np.where(slopes > 0, down, up)
     stream = np.random.default_rng(0)
+    # 4 also, where all draws times 1 may lie within the cuts, and all times 10 beyond them.
     for factor in (1.0, 4.0, *FACTORS[1:]):
         for _ in range(PROBES):
             noise = factor * law.draw(stream)

@@ -81,21 +81,24 @@ def _judged(
     """Return what the doors showed until one refuted the claim, and the verdict."""
     if other_shape := declarations.shape_flaw(release):
         return [], other_shape
+    of_doors, (of_flaws, of_factor, of_replays) = generators[:3], generators[3:6]
     if isinstance(release, AdditiveMechanism):
-        factor = real.factor(release, generators[4])
+        factor = real.factor(release, of_factor)
         if factor < 1 - CLOSE:
             words = f"a real release has {factor:.3g} of the noise it needs"
             return [], f"{REFUTED}: {words}"
     if isinstance(release, Program):
-        finding = alignment.executed(release, generators[5], pairs)
+        finding = alignment.executed(release, of_replays, pairs)
         if finding.mu > 1 + ROUNDING:
             return [], alignment.REPLAYED
     claim = Budget(release.epsilon, release.delta)
     results: list[Findings] = []
-    for number, (name, door) in enumerate(doors(release).items()):
+    every = doors(release)
+    assert len(every) <= len(of_doors)
+    for (name, door), stream in zip(every.items(), of_doors, strict=False):
         count = min(runs, REAL) if name == "release" else runs
         try:
-            streams = generators[number].spawn(4)
+            streams = stream.spawn(4)
             # What simulates gets values in bounds; what releases gets records of any kind.
             results.append(examine(door, source, claim, streams, count, name == "release"))
         except InputError:
@@ -108,7 +111,7 @@ def _judged(
             return results, f"{words}; by {name}"
     attained = largest(result.attained for result in results)
     shown = declarations.Attained(release, attained, largest(result.mu for result in results))
-    flaws = declarations.flaws(shown, generators[3])
+    flaws = declarations.flaws(shown, of_flaws)
     flaws.sort(key=lambda flaw: not flaw.startswith(REFUTED))
     against = dict.fromkeys(objection for result in results for objection in result.objections)
     verdict = f"{NOT_REFUTED}{': ' * bool(against)}{'; '.join(against)}"

@@ -199,6 +199,7 @@ def _outside(
         result = None
         if replayed:
             with contextlib.suppress(DependentNoise):
+                # The first pair lies in bounds: the law of the noise is measured on its records.
                 result = computed(runs, [places.pairs[0], *pairs], claim)
         if result is not None:
             refuted = result.attained > claim.epsilon * (1 + ROUNDING)

@@ -17,8 +17,9 @@ from matrixdp.checks import Array
 #: Most entries of an answer for a linear discriminant; runs per entry for a quadratic one.
 ENTRIES, RUNS_EACH = 300, 5
 
-#: Entries of an answer that get statistics of their own, and whose repeats are counted.
-SINGLE, REPEATED = 8, 50
+#: Entries of an answer that get statistics of their own, whose repeats are counted, and that a
+#: joint likelihood has, from the first on.
+SINGLE, REPEATED, JOINT = 8, 50, 50
 
 #: Least share of repeats among pilot runs that counts.
 REPEATS = 0.01
@@ -145,12 +146,17 @@ def _nearer(centres: Sequence[Array], order: int, y: Array) -> Array:
 
 def _of_entries(sides: Sequence[Array], centres: Sequence[Array]) -> dict[str, Number]:
     """Return statistics of flat answers by name, fitted to those of both sides (runs, d)."""
-    ratios = [_likelihood(entry, sides) for entry in range(min(sides[0].shape[1], REPEATED))]
+    entries = sides[0].shape[1]
+    ratios = [_likelihood(entry, sides) for entry in range(min(entries, JOINT))]
+    which = "all" if entries <= JOINT else f"the first {JOINT}"
     result: dict[str, Number] = {
-        "the likelihood of all entries": lambda y: np.sum([r(y) for r in ratios], axis=0)
+        f"the likelihood of {which} entries": lambda y: np.sum([r(y) for r in ratios], axis=0)
     }
     result |= _discriminants(*sides)
-    moved = np.abs(centres[0] - centres[1]) / (sides[0].std(axis=0) + sides[1].std(axis=0) + 1e-300)
+    change, spread = np.abs(centres[0] - centres[1]), sides[0].std(axis=0) + sides[1].std(axis=0)
+    # Infinite where nothing hides a change.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        moved = np.where(change > 0, change / spread, 0.0)
     for entry in np.argsort(-moved, kind="stable")[:SINGLE].tolist():
         result[f"entry {entry}"] = partial(_entry, entry)
         for number, centre in enumerate(centres, 1):

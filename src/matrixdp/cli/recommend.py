@@ -94,7 +94,7 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
     for row in content["mechanisms"]:
         more = f"; the account has room for {plural(row['room'], 'more such release')} then"
         less = ", fewer than after the first" * (row["room"] < most)
-        yield f"{row['name']:{width}}  {row['says']}{more * alone}{less}"
+        yield f"{row['name']:{width}}  {row['says']}{(more + less) * alone}"
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"

@@ -150,7 +150,7 @@ class AdditiveMechanism(CalibratedMechanism):
             NoGuarantee: the release does not deliver the guarantee that it claims, or states what
                 its noise does not prove, see :func:`matrixdp.mechanisms.proofs.require`.
         """
-        distribution, unit, budget = self.whitened
+        distribution, unit, sensitivity = self.whitened
         proofs.require(self)
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
@@ -163,16 +163,19 @@ class AdditiveMechanism(CalibratedMechanism):
             changed = min(changed, self.query.group * self.query.features)
         shift = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
         if self._products:
-            # Errors of products with a basis grow with unequal sizes, and unequal feature units.
+            # Errors of products with a basis grow with unequal sizes, and unequal feature units. A
+            # sum of n products is off by n 2^-53 of their sizes (Higham, 2002, Section 3.1); a
+            # basis is orthonormal to rounding alone, for which 2^7 leaves room.
             spread = float(np.max(distribution.size) / np.min(distribution.size))
             spread *= (side.max() / side.min()) ** self._products
             shift += limit * spread * max(self.noise.shape) * 2.0**-46
+        # Beyond half of the limit the noise would more than double.
         if not (shift <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
                 f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
             )
-        return float(budget / (limit - shift))
+        return float(sensitivity / (limit - shift))
 
     @property
     def _products(self) -> int:

@@ -190,5 +190,6 @@ def mean_query(query: SecondMomentQuery) -> CentreQuery:
         if isinstance(domain, Ball):
             domain = Ball(float(np.hypot(domain.radius, 1)), query.features + 1)
         else:
+            # The last entry is always 1. These bounds leave a symmetric box symmetric.
             domain = Box((*domain.lower, -1.0), (*domain.upper, 1.0))
     return CentreQuery(domain, query.n_records, query.adjacency, per_person=query.per_person)

@@ -181,14 +181,15 @@ def _triangle(query: SecondMomentQuery, off: float) -> float:
 
     Let F be the Frobenius norm of a change D, U that of its upper triangle, d that of its diagonal,
     so that U^2 = (F^2 + d^2) / 2. With variances 1 on the diagonal and 1 / b above it, mu^2 is
-    d^2 + b (F^2 - d^2) / 2 = (2 - b) U^2 + (b - 1) F^2.
+    d^2 + b (F^2 - d^2) / 2 = (2 - b) U^2 + (b - 1) F^2. That bounds it where 1 <= b <= 2. For b < 1
+    it is at most U^2, and for b > 2 at most b F^2 / 2, as d^2 (1 - b / 2) is negative.
     """
     b = off**-2
     upper, whole = query.triangle_l2_sensitivity**2, query.l2_sensitivity**2
     if b < 1:
         square = upper
-    elif b <= 2 * (1 + 1e-12):
-        square = max(2 - b, 0.0) * upper + (b - 1) * whole
+    elif b <= 2:
+        square = (2 - b) * upper + (b - 1) * whole
     else:
         square = b * whole / 2
     return float(np.sqrt(square))

@@ -6,8 +6,8 @@ import contextlib
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -163,6 +163,20 @@ def claim(
                 if sizes[name]:
                     durable.reserve(file, sizes[name])
         yield
+
+
+def unclaimed(answer: Answer, claimed: Container[str], out: Path | None) -> Answer:
+    """Return an answer whose files are claimed, or have names that no file in the folder has.
+
+    Numbers that could not be described have a name that was not known when files were claimed.
+    """
+    name, number = answer.query, 1
+    while out and any(
+        file not in claimed and (out / file).exists() for file in file_names(answer.query).values()
+    ):
+        number += 1
+        answer = replace(answer, query=f"{name}_{number}")
+    return answer
 
 
 def publish(out: Path | None, texts: Mapping[str, str]) -> None:

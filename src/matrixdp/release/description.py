@@ -55,6 +55,7 @@ class Description:
         """Return the answer of a draw, or its numbers alone where their description fails."""
         try:
             return self.describe(draw)
+        # Whatever fails: what was charged is answered.
         except Exception as error:
             reason = why(error)
         output = self.spec

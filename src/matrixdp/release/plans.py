@@ -24,7 +24,7 @@ from matrixdp.release import (
     tables,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answer import Answer, claim, file_names, publish
+from matrixdp.release.answer import Answer, claim, file_names, publish, unclaimed
 from matrixdp.release.comparison import Option
 from matrixdp.release.description import (
     FILE,
@@ -213,7 +213,7 @@ class Plan:
                         answer = description.describe(drawn)
                         texts = answer.files()
                 else:
-                    answer = description.answer(drawn)
+                    answer = unclaimed(description.answer(drawn), sizes, out)
                     texts = answer.files() if out else {}
                 with contextlib.suppress(InputError):
                     # The draw is there already, from which the answer can be described again.

@@ -411,3 +411,10 @@ def test_a_function_of_a_private_number_of_records():
 
     assert audit(release, query, delta=0.0).status == "not refuted"
     assert audit(of_the_number, query, delta=0.0).status == "refuted"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_change_that_nothing_hides_is_refuted_without_a_warning():
+    query = mdp.MeanQuery(mdp.Box.cube(1, 0, 1), n_records=20)
+    large = lambda records, _: np.array([1e10 * records.sum()])  # noqa: E731
+    assert mdp.audit(large, query, epsilon=1, runs=500).status == "refuted"

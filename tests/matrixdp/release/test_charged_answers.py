@@ -39,6 +39,10 @@ def fill(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def refuse(*_):
+    raise InputError("the disk is full")
+
+
 def exhaust(*_):
     raise MemoryError
 
@@ -202,6 +206,18 @@ def test_a_disk_that_is_full_after_the_charge_loses_nothing(folder, capsys, monk
     assert harness.run(folder, **keys) == 0
     assert "the same request would be charged again" in capsys.readouterr().err
     assert harness.read(folder, "covariance").numbers.shape == (2, 3)
+
+
+def test_numbers_without_a_description_replace_no_file_that_is_there(folder, monkeypatch):
+    """Files are claimed before the draw, when nobody knows that its description will fail."""
+    charged = lambda: bool(harness.charges(folder))  # noqa: E731
+    arm(monkeypatch, Covariance, "answer", fail, charged)
+    arm(monkeypatch, storage, "store", refuse, charged)
+    (folder / "out").mkdir()
+    (folder / "out" / "draw.csv").write_text("mine")
+    assert harness.run(folder, **IN_PARTS) == 0
+    assert (folder / "out" / "draw.csv").read_text() == "mine"
+    assert harness.read(folder, "draw_2").numbers.shape == (2, 2)
 
 
 def test_a_file_that_goes_after_the_charge_is_answered(folder, monkeypatch):

@@ -45,6 +45,16 @@ def test_all_that_fits_is_listed_and_what_leaves_less_room_comes_last(folder, ca
     assert run(folder, verb="recommend", **keys, label="more") == 2
 
 
+def test_of_several_releases_no_room_of_one_alone_is_said(folder, capsys):
+    both = [{"query": "covariance"}, {"query": "mean", "weight": 60}]
+    total = {"epsilon": 10, "delta": 7.395e-8}
+    assert run(folder, verb="recommend", releases=both, records=300, total=total) == 0
+    out = capsys.readouterr().out
+    assert "covariance: epsilon" in out
+    assert "more such release" not in out
+    assert "after the first" not in out
+
+
 @pytest.mark.parametrize(
     "keys",
     [

@@ -344,6 +344,7 @@ class Output(Specification):
             effects = self.widths(release.widest) if self.has_intervals else {}
         if (largest > least).any():
             middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
+            # The worst case is the last entry, which the receipt's page shows.
             cases = {middle: least, bound: largest}
         deviations = {key + case: by_name(self.columns, part) for case, part in cases.items()}
         holds = self.condition(release) or None
