@@ -109,8 +109,13 @@ def test_more_epsilons_and_trials_leave_the_old_rows_as_they_were(data):
     pd.testing.assert_series_equal(many.loc[few.index], few, rtol=1e-9)
 
 
-@pytest.mark.parametrize("fixed", ["", "tau=0.75"])
-@pytest.mark.parametrize("mechanism", ["mvg_binary", "laplace", "mvg_maxpnr", "jl_exact"])
+@pytest.mark.parametrize(
+    ("mechanism", "fixed"),
+    [
+        *(("mvg_binary", ""), ("mvg_binary", "tau=0.75")),
+        *(("laplace", ""), ("mvg_maxpnr", ""), ("jl_exact", "")),
+    ],
+)
 def test_what_is_shown_has_more_trials_at_an_epsilon_and_these_choose_nothing(
     mechanism, fixed, data
 ):
