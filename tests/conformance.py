@@ -31,7 +31,7 @@ from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism
 from matrixdp.mechanisms.programs import Block, Columns, Program, Value, drawing
-from matrixdp.mechanisms.scaled import MinMaxScaled
+from matrixdp.mechanisms.scaled import MinMaxScaled, WeightedConstant
 from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
@@ -78,6 +78,8 @@ OTHERS = [
     DirectionalGaussian(directions=TURNED),
     MinMaxScaled(Gaussian()),
     MinMaxScaled(Laplace()),
+    WeightedConstant(Gaussian(), 1.4),
+    WeightedConstant(Laplace(), 0.5),
     Centred(1 / 16),
 ]
 

@@ -4,7 +4,8 @@ Three ways lead from records, one per row, to a release:
 
 - :func:`make_release`, as on the command line, for an answer with its intervals and receipt;
   :func:`recommend` says before what its noise will be, and costs nothing;
-- :class:`Covariance`, :class:`PrivatePCA` and :class:`PrivateRidge` in scikit-learn's pipelines;
+- :class:`Covariance`, :class:`PrivatePCA` and :class:`PrivateRidge` in scikit-learn's pipelines,
+  or :class:`PrivateMoments`, of which all three are read at one charge;
 - a query and a mechanism, for what has no name there, such as a mechanism of your own.
   :func:`compare_mechanisms` has their noise, and :func:`audit` tests any mechanism or function.
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from matrixdp.auditing.public import audit as audit
     from matrixdp.checks import InputError as InputError
     from matrixdp.estimators import Covariance as Covariance
+    from matrixdp.estimators import PrivateMoments as PrivateMoments
     from matrixdp.estimators import PrivatePCA as PrivatePCA
     from matrixdp.estimators import PrivateRidge as PrivateRidge
     from matrixdp.mechanisms.additive import AdditiveMechanism as AdditiveMechanism
@@ -86,6 +88,7 @@ _MODULES = {
     "Covariance": "estimators",
     "PrivatePCA": "estimators",
     "PrivateRidge": "estimators",
+    "PrivateMoments": "estimators",
     "InputError": "checks",
 }
 __all__ = [*_MODULES]

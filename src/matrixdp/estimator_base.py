@@ -34,7 +34,7 @@ from matrixdp.release.fits import (
 )
 from matrixdp.release.keys import KEYS
 from matrixdp.release.missing import MIDDLE, REFUSE
-from matrixdp.release.outputs import OUTPUTS, Output
+from matrixdp.release.outputs import OUTPUTS, Moments, Output
 from matrixdp.release.outputs.noisy import Draw, Noisy, Reader, reader, rehearse
 from matrixdp.release.people import bound_contributions
 from matrixdp.release.plans import Plan, plan, retried
@@ -179,6 +179,9 @@ class Private(BaseEstimator):
     # It begins in the process that makes the estimator.
     _one_fit: OneFit = field(default_factory=OneFit)
 
+    #: What was released, of the last fit.
+    _output: ClassVar[Output]
+
     #: The check of each parameter but the bounds, which columns decide on: that of a specification
     #: where it has the key. All pass before anything is spent; each returns what a fit uses.
     _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
@@ -251,7 +254,7 @@ class Private(BaseEstimator):
         if scored.refuses_missing and scored.y is not None:
             self._check_scored(np.isnan(cells.numbers(scored.y, "y", NO_TEXT)))
         shared = {key: parameters[key] for key in _SHARED}
-        spec = OUTPUTS[name](
+        spec = (Moments if name == Moments.name else OUTPUTS[name])(
             columns=(*names,), box=box, records=len(rows), fill=box.middle, **shared, **keys
         )
 
@@ -276,7 +279,7 @@ class Private(BaseEstimator):
                 for name in names:
                     # Of an earlier fit.
                     self.__dict__.pop(name, None)
-                self.__dict__.update(noted, mechanism_=release, draw_=drawn)
+                self.__dict__.update(noted, mechanism_=release, draw_=drawn, _output=output)
             return partial(describe, read, drawn)
 
         self.__dict__.update(described(retried(attempt)))

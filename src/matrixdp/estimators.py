@@ -1,15 +1,16 @@
 """Private estimators with scikit-learn's interface: covariance, PCA and ridge regression.
 
 Each call of ``fit`` spends epsilon and delta anew. It releases second moments of the records once,
-scaled by their public bounds, and computes the rest from the release. scikit-learn must be
-installed.
+scaled by their public bounds, and computes the rest from the release. Of :class:`PrivateMoments`
+the other three are read, at no further cost. scikit-learn must be installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import field
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +30,7 @@ from matrixdp.estimator_base import (
     read_target,
 )
 from matrixdp.privacy import cells
+from matrixdp.privacy.domain import Box
 from matrixdp.release import bounds
 
 # Annotations of inherited parameters are read here.
@@ -36,9 +38,19 @@ from matrixdp.release.account import Account  # noqa: F401
 from matrixdp.release.bounds import BoundsLike  # noqa: F401
 from matrixdp.release.fits import OneFit, warn_of_scores  # noqa: F401
 from matrixdp.release.keys import KEYS
-from matrixdp.release.outputs import Output, Regression
+from matrixdp.release.outputs import Components, Moments, Output, Regression
+from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.components import spectrum
-from matrixdp.release.outputs.noisy import Noisy
+from matrixdp.release.outputs.covariance import Covariance as CovarianceOutput
+from matrixdp.release.outputs.moments import (
+    TOGETHER,
+    MeanOfMoments,
+    check_mean_weight,
+    reading_of,
+)
+from matrixdp.release.outputs.noisy import Noisy, reader
+
+T = TypeVar("T", bound=Private)
 
 
 @estimator
@@ -263,3 +275,147 @@ class PrivateRidge(RegressorMixin, Private):
         warn_of_scores(type(self).__name__)
         target = self._counted(read_target(self, y)[:, None], self._target_box)[:, 0]
         return float(super().score(X, target, sample_weight))
+
+
+@estimator
+class PrivateMoments(Private):
+    """Means and moments from one private release, of which several estimators are read.
+
+    Each ``fit`` spends epsilon and delta anew, and ``covariance()``, ``pca()`` and ``ridge()``
+    nothing: they return estimators that are fitted from what was drawn. An estimator that is
+    returned shares the account, or the one fit, of this one. Intervals and standard errors hold one
+    at a time, for an estimator that was chosen before any was seen, and the errors of these
+    estimators are not independent.
+
+    Args:
+        mean_weight: weight w of the constant in the moments of (x, 1), above 0. The noise of the
+            mean has 1 / w of the noise of all else, which grows with w. None takes that at which a
+            mean and moments have the same factor of the noise that each has alone, at most 5/4
+            (Laplace noise: 13/8); 1 is that of the estimators that are fitted alone.
+
+    Attributes:
+        mean_, raw_mean_: mean, (m,), in the records' own units, within the bounds and as the noise
+            left it.
+        mechanism_: the calibrated mechanism; ``mechanism_.statement`` is its guarantee.
+        notes_, details_: sentences on what the mean is not, and what stands beside it.
+        draw_: what the release drew, of which all others are read.
+
+    >>> X = np.random.default_rng(1).uniform(0, 1, (400, 3))
+    >>> moments = mdp.PrivateMoments(epsilon=1, delta=1e-6, bounds=(0, 1)).fit(X)
+    >>> moments.mean_.shape, moments.covariance().covariance_.shape
+    ((3,), (3, 3))
+    >>> moments.pca(2).components_.shape, moments.ridge(target=2).coef_.shape
+    ((2, 3), (2,))
+    """
+
+    mean_weight: float | None = None
+
+    _parameters: ClassVar[dict[str, Callable[..., Any]]] = {
+        **Private._parameters,
+        "mean_weight": optional(KEYS["mean_weight"].check),
+    }
+
+    def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
+        """Release the moments of records X, (n, m); the target of a regression is one of them."""
+        parameters, records = self._checked(), read_records(self, X)
+        answers = (MeanOfMoments.name, Components.name, CovarianceOutput.name)
+        weight = parameters["mean_weight"]
+        check_mean_weight(answers, weight, parameters["max_norm"], parameters["mechanism"])
+        keys = {"answers": answers, "mean_weight": weight}
+        return self._release(Moments.name, records, groups, parameters, **keys)
+
+    def _described(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        assert isinstance(output, Moments)
+        return super()._described(reading_of(MeanOfMoments, output), noisy)
+
+    def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+        assert noisy.mean is not None
+        return {
+            "raw_mean_": output.middle + noisy.mean * output.half,
+            "mean_": output.means(noisy.mean),
+        }
+
+    def covariance(self) -> Covariance:
+        """Return the fitted covariance; nothing is spent."""
+        return self._read(Covariance, CovarianceOutput)
+
+    def pca(self, n_components: int | None = None) -> PrivatePCA:
+        """Return the fitted components; nothing is spent.
+
+        Args:
+            n_components: number of components, from 1 to the number of columns; None for all.
+        """
+        check_is_fitted(self, "draw_")
+        count = optional(KEYS["number"].check)(n_components=n_components)
+        features = len(self._output.columns)
+        if (count or 1) > features:
+            raise InputError(f"n_components is {count}; it must be from 1 to {features}, or None")
+        keys = {"count": count or features}
+        return self._read(PrivatePCA, Components, keys, n_components=n_components)
+
+    def ridge(
+        self, target: str | int, *, alpha: float = 0.0, fit_intercept: bool = True
+    ) -> PrivateRidge:
+        """Return the fitted regression of a column on all others; nothing is spent.
+
+        Args:
+            target: the column that is predicted, by its name in a data frame and its number from 0
+                in an array.
+            alpha, fit_intercept: as of :class:`PrivateRidge`.
+        """
+        check_is_fitted(self, "draw_")
+        output, name = self._output, str(target)
+        if name not in output.columns:
+            raise InputError(
+                f"target is {checks.shown(target)}; it must be one of the columns "
+                f"{', '.join(output.columns)}"
+            )
+        if len(output.columns) < 2:
+            raise InputError(f"there is the column {name} alone; fit another that explains it, too")
+        line = {"alpha": KEYS["alpha"].check(alpha=alpha)}
+        line["intercept"] = checks.flag(fit_intercept=fit_intercept)
+        place = output.columns.index(name)
+        sides = output.box.lower[place], output.box.upper[place]
+        more = {"alpha": alpha, "fit_intercept": fit_intercept, "target_bounds": sides}
+        return self._read(PrivateRidge, Regression, {"target": name, **line}, place, **more)
+
+    def _read(
+        self,
+        kind: type[T],
+        output_type: type[AboutMean],
+        keys: Mapping[str, Any] = MappingProxyType({}),
+        target: int | None = None,
+        **parameters: Any,
+    ) -> T:
+        """Return an estimator that is fitted from what was drawn.
+
+        Args:
+            kind: its class.
+            output_type: class of what it reads.
+            keys: of the output alone.
+            target: place of the column that it predicts.
+            parameters: of the estimator alone.
+        """
+        check_is_fitted(self, "draw_")
+        spec = replace(self._output, **keys)
+        output = reading_of(output_type, spec)
+        names = getattr(self, "feature_names_in_", None)
+        rest = [place for place in range(len(spec.columns)) if place != target]
+        lower, upper = (
+            [side[place] for place in rest] for side in (spec.box.lower, spec.box.upper)
+        )
+        labels = [*range(len(rest))] if names is None else names[rest].tolist()
+        shared = {name: getattr(self, name) for name in Private._parameters}
+        bounds_of = dict(zip(labels, zip(lower, upper, strict=True), strict=True))
+        one: Any = kind(**shared, **parameters, bounds=bounds_of, _one_fit=self._one_fit)
+        noted = {"n_features_in_": len(rest), "_box": Box(tuple(lower), tuple(upper))}
+        if names is not None:
+            noted["feature_names_in_"] = names[rest]
+        if target is not None:
+            noted["_target_box"] = Box(*zip(one.target_bounds, strict=True))
+        noisy = reader(output, self.mechanism_, spec.columns)(self.draw_)
+        fitted = one._described(output, noisy)
+        fitted["notes_"] = [*fitted["notes_"], TOGETHER]
+        shared_draw = {"mechanism_": self.mechanism_, "draw_": self.draw_, "_output": output}
+        one.__dict__.update(noted, **shared_draw, **fitted)
+        return one

@@ -37,7 +37,9 @@ def run(specification: str, *, out: str | None, even_if_useless: bool, json: boo
     from matrixdp.release.parser import read_bounds
 
     spec = read_bounds(Path(specification))
-    result = plans.make(spec, None if out is None else Path(out), even_if_useless=even_if_useless)
+    (result,) = plans.make(
+        spec, None if out is None else Path(out), even_if_useless=even_if_useless
+    )
     if json:
         terminal.show({"bounds": result.answer, "notes": result.notes, "receipt": result.receipt})
         return

@@ -3,7 +3,8 @@
 The specification is a small TOML file (own_matrix.md in the package's folder explains every key)::
 
     file = "people.csv"          # or .npy, .parquet; one record per row; or a folder of parts
-    query = "covariance"         # or records, mean, second_moments, components, regression
+    query = "covariance"         # or records, mean, second_moments, components, regression; or
+                                 # ["mean", "components"]: several of one release, at one charge
     records = 2126               # their number is public
     epsilon = 1.0
     delta = 1e-6                 # omit for pure DP
@@ -41,7 +42,7 @@ release reveals something about one record, as does a cell that is not a number.
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,11 @@ def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> N
             raise InputError(f"{out} is a file, and a release needs a folder; give another --out")
         before = plans.charges(specs)
         results = plans.make_all(specs, folder, even_if_useless=even_if_useless)
-        _print(dict(zip([spec.release_name for spec in specs], results, strict=True)), json)
+        named = []
+        for spec, answers in zip(specs, results, strict=True):
+            names = [spec.release_name] if len(answers) == 1 else [one.query for one in answers]
+            named += [*zip(names, answers, strict=True)]
+        _print(named, json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_charged(specs, before)) from None
 
@@ -96,7 +101,7 @@ def _charged(specs: Sequence[Output], before: Sequence[int]) -> str:
     )
 
 
-def _print(results: Mapping[str, Answer], in_json: bool) -> None:
+def _print(results: Sequence[tuple[str, Answer]], in_json: bool) -> None:
     from matrixdp.cli import terminal
 
     if in_json:
@@ -110,13 +115,16 @@ def _print(results: Mapping[str, Answer], in_json: bool) -> None:
                         "paths": {key: str(path) for key, path in result.paths.items()},
                         "receipt": result.receipt,
                     }
-                    for name, result in results.items()
+                    for name, result in results
                 ]
             }
         )
         return
-    for result in results.values():
-        terminal.note(result.notes)
-        print(result.says)
+    notes: set[str] = set()
+    for name, result in results:
+        # Answers of one release share some.
+        terminal.note([note for note in result.notes if note not in notes])
+        notes |= {*result.notes}
+        print(f"{name}: {result.says}" if "answer" in result.receipt else result.says)
         for key, path in result.paths.items():
             print(f"{key}: {path}")

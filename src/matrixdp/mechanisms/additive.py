@@ -209,7 +209,7 @@ class AdditiveMechanism(CalibratedMechanism):
         mu = None if self.mu is None else self._limit
         return PrivacyStatement.of(self, self.delta or self.extra_delta, mu)
 
-    def interval(self, level: float = 0.95) -> Array:
+    def interval(self, level: float = 0.95, entries: int | None = None) -> Array:
         """Return simultaneous bounds on the noise of :meth:`release` in each entry.
 
         All entries of the exact value on clipped records lie within these distances of the released
@@ -218,6 +218,8 @@ class AdditiveMechanism(CalibratedMechanism):
 
         Args:
             level: probability between 0 and 1.
+            entries: how many entries, chosen before the release, are to lie within their bounds
+                together; None takes all that are independent.
 
         Returns:
             Bounds in the shape of :meth:`release`: (m, m) for second moments, otherwise one row
@@ -232,7 +234,7 @@ class AdditiveMechanism(CalibratedMechanism):
         """
         checks.open_unit(level=level)
         noise, unit, _ = self.whitened
-        deviations, chance = np.sqrt(noise.variances), (1 - level) / noise.count
+        deviations, chance = np.sqrt(noise.variances), (1 - level) / (entries or noise.count)
         if unit == safe.NORMAL:
             quantile = -scipy.special.ndtri(chance / 2)
         else:

@@ -7,13 +7,16 @@ range. Scaling the release back is post-processing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import Mechanism
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.present import PresentMeanQuery
@@ -45,21 +48,85 @@ class MinMaxScaled(Mechanism):
         Raises:
             InputError: the mechanism does not add noise, or a ball bounds the records.
         """
-        if not isinstance(query.domain, Box):
-            raise InputError("a ball bounds the records, whose columns have one unit already")
         if isinstance(query, PresentMeanQuery):
             raise InputError("sums of values present are in units of their bounds already")
-        sizes = units(query)
-        sides = (np.divide(side, sizes) for side in (query.domain.lower, query.domain.upper))
-        scaled = replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
-        release = self.mechanism.calibrate(scaled, epsilon=epsilon, delta=delta)
-        if not isinstance(release, AdditiveMechanism) or not isinstance(release.noise, Noise):
-            raise InputError(
-                f"mechanism is {self.mechanism}; only one that adds noise can be scaled"
-            )
-        outer = np.outer(sizes, sizes) if isinstance(query, SecondMomentQuery) else sizes[:, None]
-        noise = release.noise.times(outer)
-        return replace(release, query=query, noise=noise, noise_std=noise.deviation)
+        return _in_units(self.mechanism, query, units, epsilon=epsilon, delta=delta)
+
+
+@dataclass(frozen=True)
+class WeightedConstant(Mechanism):
+    """A mechanism that adds noise to second moments of (x, w), in place of those of (x, 1).
+
+    The constant stands before the last column, see :mod:`matrixdp.mechanisms.moments`. Noise of x x
+    is that of the mechanism with a constant of w, and noise of the mean 1 / w of it, as the moments
+    are scaled back. A larger w thus gives less noise to means, and more to all else. Let m columns
+    x lie in [-1, 1]. A replaced record changes z z^T, z = (x, w), by a squared Frobenius norm of
+    2 (m + w^2)^2 - 2 min (z . z')^2, which is about 2 (m + w^2)^2 for w^2 up to m.
+
+    >>> query = mdp.SecondMomentQuery(mdp.Box.cube(4, -1, 1), n_records=400)
+    >>> mechanism = WeightedConstant(mdp.AnalyzeGauss(), 2.0)
+    >>> size = mechanism.calibrate(query, epsilon=1, delta=1e-6).noise.size
+    >>> bool(np.isclose(size[0, 1], 2 * size[0, -2]))
+    True
+    """
+
+    mechanism: Mechanism
+    weight: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", checks.positive(weight=self.weight))
+
+    @property
+    def queries(self):  # type: ignore[no-untyped-def]
+        """Second moments alone have a constant."""
+        return self.mechanism.queries & {SecondMomentQuery}
+
+    def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveMechanism:
+        """Return the release of the moments of (x, 1); raises as the mechanism does.
+
+        Raises:
+            InputError: the mechanism does not add noise, a ball bounds the records, or they have
+                one column.
+        """
+        if type(query) not in self.queries:
+            self._require(query)
+        if query.features < 2:
+            raise InputError("the records have one column, and the constant is another; add one")
+        return _in_units(self.mechanism, query, self._units, epsilon=epsilon, delta=delta)
+
+    def _units(self, query: Query) -> Array:
+        sizes = np.ones(query.features)
+        sizes[CONSTANT] /= self.weight
+        return sizes
+
+
+def unscaled(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism inside any scaling."""
+    if isinstance(mechanism, MinMaxScaled | WeightedConstant):
+        return mechanism.mechanism
+    return mechanism
+
+
+def _in_units(
+    mechanism: Mechanism,
+    query: Query,
+    units_of: Callable[[Query], Array],
+    *,
+    epsilon: float,
+    delta: float,
+) -> AdditiveMechanism:
+    """Return the release of a mechanism on records over a unit per column, scaled back."""
+    if not isinstance(query.domain, Box):
+        raise InputError("a ball bounds the records, whose columns have one unit already")
+    sizes = units_of(query)
+    sides = (np.divide(side, sizes) for side in (query.domain.lower, query.domain.upper))
+    scaled = replace(query, domain=Box(*(tuple(side.tolist()) for side in sides)))
+    release = mechanism.calibrate(scaled, epsilon=epsilon, delta=delta)
+    if not isinstance(release, AdditiveMechanism) or not isinstance(release.noise, Noise):
+        raise InputError(f"mechanism is {mechanism}; only one that adds noise can be scaled")
+    outer = np.outer(sizes, sizes) if isinstance(query, SecondMomentQuery) else sizes[:, None]
+    noise = release.noise.times(outer)
+    return replace(release, query=query, noise=noise, noise_std=noise.deviation)
 
 
 def units(query: Query) -> Array:

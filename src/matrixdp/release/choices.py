@@ -9,12 +9,12 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import InputError, plural
+from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
@@ -23,6 +23,8 @@ from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
+from matrixdp.mechanisms.scaled import WeightedConstant
+from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.privacy.sizes import SizeQuery
@@ -35,8 +37,9 @@ from matrixdp.release import (
 )
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
-from matrixdp.release.keys import MECHANISMS, key_of
-from matrixdp.release.outputs import Bounds, Output
+from matrixdp.release.keys import MECHANISMS, SYMMETRIC, key_of
+from matrixdp.release.outputs import OUTPUTS, Bounds, Moments, Output
+from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
 
@@ -46,19 +49,36 @@ ALONE = "state each [[release]] in a file of its own, with an epsilon that fits"
 
 def _simulates(spec: Output) -> bool:
     """Return whether what noise takes from an answer can be simulated from public facts."""
+    if isinstance(spec, Moments):
+        return all(map(_simulates, spec.readings))
     known = spec.loss_unit and isinstance(spec.query.domain, Box)
     return bool(known) and len(spec.columns) <= outlooks.MOST_COLUMNS
 
 
 def simulated(spec: Output, listed: Sequence[Option]) -> list[Option]:
     """Return options with what they mean for the answer, and the losses that can be simulated."""
-    result = []
-    for option in listed:
-        output = spec.by(key_of(option.mechanism))
-        losses = outlooks.losses(output, option.release) if _simulates(spec) else ()
-        option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
-        result.append(replace(option, headline=output.headline(option)))
-    return result
+    return [_simulated(spec.by(key_of(option.mechanism)), option) for option in listed]
+
+
+def _simulated(output: Output, option: Option) -> Option:
+    """Return an option with what it means for an answer, or for each of several."""
+    if isinstance(output, Moments):
+        readings = [(one, _simulated(one, option)) for one in output.readings]
+        parts = tuple(part for _, part in readings)
+        lines = [f"{one.name}: {part.says}" for one, part in readings]
+        losses: tuple[float, ...] = ()
+        if all(part.losses for part in parts):
+            parts = tuple(
+                replace(part, typical_loss=outlooks.typical(part.losses)) for part in parts
+            )
+            losses = tuple(
+                map(outlooks.typical, zip(*(part.losses for part in parts), strict=True))
+            )
+        option = replace(option, key=output.mechanism, losses=losses, headline="; ".join(lines))
+        return replace(option, readings=parts)
+    losses = outlooks.losses(output, option.release) if _simulates(output) else ()
+    option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
+    return replace(option, headline=output.headline(option))
 
 
 def ordered(listed: Sequence[Option]) -> list[Option]:
@@ -86,8 +106,9 @@ def candidates(spec: Output) -> list[Option]:
         InputError: no mechanism gives the guarantee, or the named one does not answer the query.
     """
     ranking = by_noise(spec)
-    in_parts = spec.delta and not spec.merged and _simulates(spec)
-    if spec.mechanism == RECOMMENDED and in_parts:
+    # A stated weight of the mean is one of additive noise.
+    in_parts = spec.delta and not spec.merged and spec.mean_weight is None
+    if spec.mechanism == RECOMMENDED and in_parts and _simulates(spec):
         with contextlib.suppress(InputError):
             ranking += _in_parts(spec.by(CLIPPED), _usable(spec))
     return ranking
@@ -189,12 +210,56 @@ def _in_parts(spec: Output, delta: float) -> list[Option]:
 
 def _ranking(spec: Output, delta: float) -> list[Option]:
     """Return the mechanisms that answer the query itself, or the named one, by their noise."""
+    mechanisms = [mechanism for name, mechanism in MECHANISMS.items() if name == spec.mechanism]
+    if isinstance(spec, AboutMean) and (spec.answers_mean or spec.mean_weight is not None):
+        names = [spec.mechanism] if mechanisms else [*MECHANISMS] if delta else ["laplace"]
+        mechanisms = [_weighted(spec.by(name)) for name in names]
     return comparison.compare_mechanisms(
-        spec.query,
-        epsilon=spec.epsilon,
-        delta=delta,
-        mechanisms=[mechanism for name, mechanism in MECHANISMS.items() if name == spec.mechanism],
+        spec.query, epsilon=spec.epsilon, delta=delta, mechanisms=mechanisms
     )
+
+
+def _weighted(spec: Output) -> Mechanism:
+    """Return the mechanism of a request whose moments give the mean a part of the noise."""
+    assert isinstance(spec, AboutMean)
+    mechanism = MECHANISMS[spec.mechanism]
+    weight = spec.constant_weight
+    return mechanism if weight == 1 else WeightedConstant(mechanism, weight)
+
+
+def beside_separate(spec: Output, best: Option) -> list[str]:
+    """Return a sentence on the noise of each of several answers, beside releases for it alone.
+
+    Each is by the same mechanism, a mean where that has none by Gaussian noise; the noise is that
+    of a column's number with its mean in the middle of the bounds.
+    """
+    if not isinstance(spec, Moments):
+        return []
+    lines, readings = [], spec.by(best.key).readings
+    for reading in readings:
+        noise, one = reading.deviations(best.release)[0], _alone(reading, 1)
+        part = _alone(reading, len(readings))
+        whole, shared = (float(np.median(noise / other)) for other in (one, part))
+        lines.append(
+            f"{reading.name}: {whole:.2f} times the noise of a release for it alone that spends "
+            f"all of this budget, and {shared:.2f} times that of one of {len(readings)} releases "
+            "that share it"
+        )
+    return lines
+
+
+def _alone(reading: Output, count: int) -> Array:
+    """Return the noise (m,) of a release for one answer, one of ``count`` that share a budget."""
+    kind = OUTPUTS[reading.name]
+    values = {one.name: getattr(reading, one.name) for one in fields(kind) if one.init}
+    symmetric = reading.mechanism in SYMMETRIC and kind.query_type is not SecondMomentQuery
+    epsilon = reading.epsilon / count
+    if reading.delta:
+        mu = gaussian_dp.mu(reading.epsilon, reading.delta) / np.sqrt(count)
+        epsilon = gaussian_dp.epsilon(reading.delta, mu)
+    mechanism = "gaussian" if symmetric else reading.mechanism
+    spec = kind(**values | {"epsilon": epsilon, "mean_weight": None, "mechanism": mechanism})
+    return spec.deviations(by_noise(spec)[0].release)[0]
 
 
 def account_state(spec: Output, account: Account | None = None) -> tuple[ledger.Account, object]:

@@ -16,7 +16,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.release import Release
-from matrixdp.mechanisms.scaled import MinMaxScaled, units
+from matrixdp.mechanisms.scaled import MinMaxScaled, units, unscaled
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from matrixdp.status import CERTIFIED, DECLARED
@@ -41,6 +41,8 @@ class Option:
             simulated, see :mod:`matrixdp.release.outlooks`; empty where nothing was simulated.
         worst: what an answer without any records loses.
         typical_loss: their geometric mean. The least decides; None where the noise does.
+        readings: of a request for several answers, what it means for each of them; losses are then
+            geometric means over the answers.
 
     >>> query = mdp.MeanQuery(mdp.Box((0, 0), (1, 1)), 400)
     >>> mdp.compare_mechanisms(query, epsilon=1, delta=1e-6)[0].name
@@ -56,6 +58,7 @@ class Option:
     losses: tuple[float, ...] = ()
     worst: float = field(default=1.0, repr=False)
     typical_loss: float | None = None
+    readings: tuple[Option, ...] = field(default=(), repr=False)
     status: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +76,8 @@ class Option:
         """What the noise means for the answer, in its unit, and whether it hides everything."""
         if not self.headline:
             return f"noise of {self.error:.2%} of half the range"
+        if self.readings:
+            return self.headline
         hides = ": it hides everything, do not release this" * self.useless
         return f"{self.headline}{hides}"
 
@@ -82,8 +87,10 @@ class Option:
 
         Losses decide where they were simulated: nine tenths of what an answer without any records
         loses. Otherwise noise of half of the largest deviation does, or that bounds need more
-        records than there are.
+        records than there are. Of several answers all must be useless.
         """
+        if self.readings:
+            return all(reading.useless for reading in self.readings)
         if self.losses:
             return min(self.losses) >= 0.9 * self.worst > 0
         return self.error >= 1
@@ -91,10 +98,7 @@ class Option:
     @property
     def name(self) -> str:
         """Class name of the mechanism, inside any scaling."""
-        inner = (
-            self.mechanism.mechanism if isinstance(self.mechanism, MinMaxScaled) else self.mechanism
-        )
-        return type(inner).__name__
+        return type(unscaled(self.mechanism)).__name__
 
 
 @isolate

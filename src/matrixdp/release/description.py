@@ -122,6 +122,8 @@ def notes_of_release(
         notes.append(statement["rule_for_missing_values"])
     if found := provenance.describe(statement):
         notes.append(found)
+    if "readings" in statement:
+        notes.append(statement["readings"])
     return [*notes, *answer_notes(spec, details)]
 
 

@@ -15,11 +15,11 @@ from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.gaussian import AnalyzeGauss, Gaussian
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
-from matrixdp.mechanisms.scaled import MinMaxScaled
+from matrixdp.mechanisms.scaled import unscaled
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release import ledger, missing, readers, tables
 from matrixdp.release.bounds import BoundsLike, pair
-from matrixdp.release.outputs import OUTPUTS, Bounds, Output, every
+from matrixdp.release.outputs import OUTPUTS, READINGS, Bounds, Moments, Output, every
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
 
@@ -36,7 +36,7 @@ SYMMETRIC = ("analyze_gauss", CLIPPED)
 
 def key_of(mechanism: Mechanism) -> str:
     """Return the key of a mechanism in a specification; its class name where it has none."""
-    inner = mechanism.mechanism if isinstance(mechanism, MinMaxScaled) else mechanism
+    inner = unscaled(mechanism)
     if isinstance(inner, Centred | PrivatelyClipped):
         return CLIPPED if inner in (Centred(), PrivatelyClipped()) else ""
     return next((name for name, one in MECHANISMS.items() if one == inner), "")
@@ -103,6 +103,25 @@ def _mark(allowed: Collection[str], **argument: object) -> str:
     return value
 
 
+def _query(*, query: object) -> object:
+    """Return the name of an answer, or a tuple of several that are read from one release."""
+    if not isinstance(query, list):
+        return checks.choice(every(), query=query)
+    for name in query:
+        if not isinstance(name, str) or name not in READINGS:
+            names = ", ".join(READINGS)
+            raise InputError(
+                f"query has {checks.shown(name)}, and a list has answers that are read from one "
+                f"release of moments; take some of {names}, or a request of its own for another"
+            )
+    if len({*query}) < max(len(query), 2):
+        raise InputError(
+            f"query is {checks.shown(query)}; give different answers, two or more, or the name of "
+            "one without brackets"
+        )
+    return (*query,)
+
+
 #: The default of a key that must be stated.
 NEEDED = object()
 
@@ -122,7 +141,7 @@ class Key(NamedTuple):
 
 
 #: Keys of the outputs that list them; and those of all that are answered within bounds.
-_LISTED = {name for output in every().values() for name in output.keys}
+_LISTED = {name for output in every().values() for name in output.keys} | {*Moments.keys}
 _WITHIN = ("bounds", "max_norm")
 
 
@@ -136,7 +155,7 @@ def allows(output_type: type[Output], name: str) -> bool:
 #: All keys. What several of them must be together, :mod:`matrixdp.release.parser` checks.
 KEYS = {
     "file": Key(_file, NEEDED),
-    "query": Key(lambda *, query: checks.choice(every(), query=query), NEEDED),
+    "query": Key(_query, NEEDED),
     "records": Key(checks.count, NEEDED),
     "epsilon": Key(checks.budget, NEEDED),
     "bounds": Key(
@@ -154,6 +173,7 @@ KEYS = {
     "number": Key(checks.count),
     "alpha": Key(checks.not_negative, 0.0),
     "intercept": Key(checks.flag, True),
+    "mean_weight": Key(checks.size),
     "max_norm": Key(checks.size),
     "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
     "person": Key(checks.text),
@@ -179,7 +199,7 @@ class Settings(TypedDict, total=False):
     What each may be, and where it has a meaning, ``KEYS`` checks. None stands for nothing stated.
     """
 
-    query: QueryName | None
+    query: QueryName | Sequence[QueryName] | None
     records: int | None
     epsilon: float | None
     bounds: BoundsLike | None
@@ -192,6 +212,7 @@ class Settings(TypedDict, total=False):
     number: int | None
     alpha: float | None
     intercept: bool | None
+    mean_weight: float | None
     max_norm: float | None
     adjacency: Literal["replace", "add_or_remove"] | None
     person: str | int | None

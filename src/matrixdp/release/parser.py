@@ -23,14 +23,15 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.privacy.sizes import LARGEST
 from matrixdp.release import ledger, missing, readers, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
-from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Output, every
+from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Moments, Output, kinds
+from matrixdp.release.outputs.moments import check_mean_weight
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.people import People
 
 #: The keys of a ``[[release]]``, in a file with several releases.
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
-    *("alpha", "intercept", "max_norm", "missing", "missing_values"),
+    *("alpha", "intercept", "mean_weight", "max_norm", "missing", "missing_values"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
@@ -176,13 +177,17 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
         InputError: a key is unknown, missing, out of range, or has no meaning for the query.
     """
     check_names(table)
-    output_type = every()[checks.choice(every(), query=table.get("query", "mean"))]
+    query = KEYS["query"].check(query=table.get("query", "mean"))
+    types = kinds(query)
+    if len(types) > 1:
+        types.append(Moments)
     values = {}
     for name, key in KEYS.items():
-        allowed = allows(output_type, name)
+        allowed = any(allows(one, name) for one in types)
         if name in table and not allowed:
             raise InputError(
-                f"{name} has no meaning for the query {output_type.name!r}; leave it out"
+                f"{name} has no meaning for the query {checks.shown(table.get('query', query))}; "
+                "leave it out"
             )
         if name in table:
             values[name] = key.check(**{name: table[name]})
@@ -227,7 +232,8 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
     for key in ("bounds", "missing", "missing_values"):
         _check_dots(key, table.get(key))
     values = _values(table)
-    output_type, delta, target = every()[values["query"]], values["delta"], values["target"] or ""
+    types, delta, target = kinds(values["query"]), values["delta"], values["target"] or ""
+    output_type = types[0] if len(types) == 1 else Moments
     if output_type is Bounds:
         names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
         if "" in names:
@@ -236,7 +242,10 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
                 "rename the column"
             )
     else:
-        names = _columns(output_type, target, [*values["bounds"]])
+        names = [*values["bounds"]]
+        for one in types:
+            ordered = _columns(one, target if one.has_target else "", names)
+        names = ordered if len(types) == 1 else names
         box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
     _check_texts(names)
     mechanism = _mechanism(output_type, values["mechanism"])
@@ -250,11 +259,14 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
         fill = np.full_like(fill, np.nan)
     elif rule == missing.PRESENT:
         output_type = _of_present_values(output_type, values)
+    names_of_answers = [one.name for one in types]
+    check_mean_weight(names_of_answers, values["mean_weight"], values["max_norm"], mechanism)
     dialect = _dialect(path, values)
     within = None if output_type is Bounds else box
     book = missing.code_book(values["missing_values"], names, within, dialect)
     file, parts = _place(path, values["file"])
     line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
+    line |= {"target": target, "answers": (*names_of_answers,)}
     return output_type(
         columns=tuple(names),
         box=box,
@@ -270,6 +282,7 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
         delta=delta,
         total=values["total"],
         fill=fill,
+        mean_weight=values["mean_weight"],
         account=values["account"] and path.parent / values["account"],
         people=people,
         label=values["label"],

@@ -33,7 +33,9 @@ from matrixdp.release.description import (
     columns_without_bounds,
     notes_of_release,
 )
-from matrixdp.release.outputs import Output
+from matrixdp.release.outputs import Moments, Output
+from matrixdp.release.outputs.about_mean import AboutMean
+from matrixdp.release.outputs.moments import as_reading, moments_request
 from matrixdp.release.outputs.noisy import (
     Draw,
     Reader,
@@ -42,6 +44,7 @@ from matrixdp.release.outputs.noisy import (
     rehearse,
     stored_draw,
 )
+from matrixdp.release.outputs.output import CLIPPED
 
 T = TypeVar("T")
 
@@ -84,14 +87,17 @@ class Plan:
         assert self.option is not None
         return self.spec.by(self.option.key)
 
-    def draw(self, out: Path | None = None, *, date: str = "") -> Answer:
-        """Charge the release, draw it, store the draw beside the account, and return its answer.
+    def draw(self, out: Path | None = None, *, date: str = "") -> list[Answer]:
+        """Charge the release, draw it, store the draw beside the account, and return its answers.
+
+        There is one answer for each that the request asks for.
 
         All that can refuse comes before, also a trial of the answer's description on public values.
         Then this is the order on the disk: the charge, the draw, the answer. What fails after the
         draw loses neither: the same request of a file describes the stored draw at no cost, and
         records in memory give the noisy numbers in place of their description. They have no name by
-        which an answer could be found again: each call is a release of its own.
+        which an answer could be found again: each call is a release of its own. An answer that can
+        be read from a draw beside the account is read from it, and nothing is charged.
 
         What is stored is the request (file, query, columns with bounds, records, neighbours,
         person, max_norm, missing, mechanism, label), the mechanism that was taken with its
@@ -108,24 +114,27 @@ class Plan:
         date = date or ledger.today()
         if self.account is None:
             ledger.check(self.mechanism)
-            draw, description = self._prepare(date, {})
-            return description.answer(draw())
+            draw, descriptions = self._prepare(date, {})
+            drawn = draw()
+            return [description.answer(drawn) for description in descriptions]
         with self.account.open() as (state, location):
             path, request = location.path, _digest(self.spec, location.path)
             charges = storage.answers(path, state, request) if request else []
             if stored := next((file for file in charges if file.exists()), None):
                 return self._again(stored, state, out, path)
+            if request and (kept := _kept(self.spec, state, path)):
+                return self._again(kept, state, out, path, new=True)
             if self.option is None or not self._is_taken(state, path):
                 raise Outdated(
                     f"{path} has changed since this release was planned, and another mechanism "
                     "would now be taken; plan it again"
                 )
-            answer = self._charge(state, location, request, out, date)
+            answers = self._charge(state, location, request, out, date)
         if charges:
-            answer.notes.append(
+            answers[0].notes.append(
                 "an earlier run of the same request ended before its answer; its charge stays"
             )
-        return replace(answer, paths={**answer.paths_in(out), "account": path})
+        return [_placed(answer, out, path) for answer in answers]
 
     def charge(self, label: str = "") -> None:
         """Charge the release to its account; whoever calls it draws the noise only then.
@@ -146,27 +155,32 @@ class Plan:
 
     def _prepare(
         self, date: str, more: Mapping[str, Any], **of_account: Any
-    ) -> tuple[Callable[[], Draw], Description]:
-        """Read the records, try to describe an answer, and return what draws and what describes.
+    ) -> tuple[Callable[[], Draw], list[Description]]:
+        """Read the records, try to describe answers, and return what draws and what describes.
 
         Raises:
             InputError: a record is bad, or no answer of this release could be described.
         """
         assert self.option is not None
         spec, release = self.output, self.mechanism
-        statement = {**receipt.build(spec, self.option, date, **of_account), **more}
         draw = records.prepare(spec, release)
-        notes = columns_without_bounds(spec)
+        notes, descriptions = columns_without_bounds(spec), []
+        for output, option in _answers(spec, self.option):
+            statement = {**receipt.build(output, option, date, **of_account), **more}
+            if output is not spec:
+                statement = receipt.of_answer(statement, output)
+            read = reader(output, release, spec.columns)
+            description = Description(output, statement, read, notes)
 
-        def describe(few: Reader, trial: Draw) -> None:
-            answer = Description(spec, statement, few, notes).describe(trial)
-            if self.account is not None:
-                texts = [answer.files(), draw_content(trial)]
-                json.dumps(texts, ensure_ascii=False).encode()
+            def describe(few: Reader, trial: Draw, whole: Description = description) -> None:
+                answer = replace(whole, read=few).describe(trial)
+                if self.account is not None:
+                    texts = [answer.files(), draw_content(trial)]
+                    json.dumps(texts, ensure_ascii=False).encode()
 
-        rehearse(spec.release_name, spec, release, describe)
-        read = reader(spec, release)
-        return draw, Description(spec, statement, read, notes)
+            rehearse(output.release_name, output, release, describe)
+            descriptions.append(description)
+        return draw, descriptions
 
     def _charge(
         self,
@@ -175,27 +189,29 @@ class Plan:
         request: str,
         out: Path | None,
         date: str,
-    ) -> Answer:
+    ) -> list[Answer]:
         """Charge the release under the lock, draw it, store it and write it to ``out``."""
         assert self.account is not None
         spec, path, number = self.spec, location.path, len(state["releases"]) + 1
-        entry = {**self.account.entry(self.mechanism, spec.label), "query": spec.name}
+        names = ", ".join(output.name for output in spec.readings)
+        entry = {**self.account.entry(self.mechanism, spec.label), "query": names}
         entry |= {"date": date}
         if request:
             entry |= {"file": spec.file.name, "request": request}
+            if isinstance(spec, AboutMean):
+                entry["moments"] = storage.digest(moments_request(spec, path.parent))
         more = {
             "total_of_the_account": ledger.phrase(state["total"]),
             "epsilon_of_all_releases_so_far": ledger.total_epsilon(ledger.add(state, entry)),
         }
         origins = provenance.of_bounds(spec, path, state)
-        draw, description = self._prepare(date, more, charge=number, origins=origins)
-        entry["receipt"] = description.statement["digest"]
-        sizes = description.sizes(self.mechanism.numbers)
-        content = {
-            **spec.request(path.parent),
-            **self._calibration(),
-            "receipt": description.statement,
-        }
+        draw, descriptions = self._prepare(date, more, charge=number, origins=origins)
+        statement = descriptions[0].statement
+        entry["receipt"] = statement["digest"]
+        sizes: dict[str, int] = {}
+        for description in descriptions:
+            sizes |= description.sizes(self.mechanism.numbers)
+        content = {**spec.request(path.parent), **self._calibration(), "receipt": statement}
         size = sum(sizes.values()) + FILE + NUMBER * self.mechanism.numbers
         with storage.reserve(path, size) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
@@ -210,46 +226,89 @@ class Plan:
                     notes = [f"{error}; the same request would be charged again"]
                 if request and not notes:
                     with _finding(spec, path):
-                        answer = description.describe(drawn)
-                        texts = answer.files()
+                        answers = [one.describe(drawn) for one in descriptions]
+                        texts = _texts(answers)
                 else:
-                    answer = unclaimed(description.answer(drawn), sizes, out)
-                    texts = answer.files() if out else {}
+                    answers = [unclaimed(one.answer(drawn), sizes, out) for one in descriptions]
+                    texts = _texts(answers) if out else {}
                 with contextlib.suppress(InputError):
                     # The draw is there already, from which the answer can be described again.
-                    storage.store(path, name, content, answer.content())
+                    if isinstance(spec, Moments):
+                        keys = [_digest(one, path) or one.name for one in spec.readings]
+                        readings = dict(zip(keys, map(_with_receipt, answers), strict=True))
+                        storage.store(path, name, content, None, readings)
+                    else:
+                        storage.store(path, name, content, answers[0].content())
                 publish(out, texts)
-        answer.notes.extend(notes)
-        return answer
+        for answer in answers:
+            answer.notes.extend(notes)
+        return answers
 
     def _calibration(self) -> dict[str, Any]:
         """Return the mechanism that is taken and its calibration, as :meth:`draw` stores them."""
-        release = self.mechanism
+        release, output = self.mechanism, self.output
         names = ("epsilon", "delta", "mu", "noise_std")
-        return {"taken": self.output.mechanism} | {key: getattr(release, key) for key in names}
+        taken: dict[str, Any] = {"taken": output.mechanism}
+        if isinstance(output, AboutMean):
+            taken["constant_weight"] = output.constant_weight
+        return taken | {key: getattr(release, key) for key in names}
 
-    def _again(self, file: Path, state: ledger.Account, out: Path | None, path: Path) -> Answer:
-        """Return the answer to a draw that is stored already, which may be described only now."""
+    def _again(
+        self,
+        file: Path,
+        state: ledger.Account,
+        out: Path | None,
+        path: Path,
+        *,
+        new: bool = False,
+    ) -> list[Answer]:
+        """Return the answers to a draw that is stored already, which may be described only now.
+
+        Args:
+            file: where it is stored.
+            state, path: the account, and its path.
+            out: folder of the files.
+            new: whether the request is another one than that of the draw.
+        """
         spec, stored = self.spec, storage.content(file)
         with _finding(spec, path):
-            if stored.answer is None:
+            if new or isinstance(spec, Moments):
+                answers = self._read(file, stored, state, path)
+            elif stored.answer is None:
                 assert stored.release is not None
-                answer = self._described(stored.release, state, path)
-                texts = answer.files()
+                answers = [self._described(spec, stored.release, state, path)]
                 with contextlib.suppress(InputError):
-                    storage.store(path, file.name, stored.release, answer.content())
+                    content = answers[0].content()
+                    storage.store(path, file.name, stored.release, content, stored.readings)
             else:
-                answer = Answer.of(stored)
-                texts = answer.files()
+                answers = [Answer.of(stored)]
+            texts = _texts(answers)
         # Of files without a text an earlier run that was killed may have left the space.
-        sizes = dict.fromkeys(file_names(answer.query).values(), 0)
+        names = (name for answer in answers for name in file_names(answer.query).values())
+        sizes = dict.fromkeys(names, 0)
         sizes |= {name: len(text.encode()) for name, text in texts.items()}
         with claim(out, path, sizes, texts):
             publish(out, texts)
-        notes = [
-            *receipt.cautions(spec),
-            "this is the answer of an earlier run of the same request, not charged",
-        ]
+        notes = self._notes_again(file, stored, new=new)
+        result = []
+        for answer in answers:
+            more = notes_of_release(
+                _output_of(answer, spec), answer.rows, answer.details, answer.receipt
+            )
+            result.append(_placed(replace(answer, notes=[*notes, *more]), out, path))
+        return result
+
+    def _notes_again(self, file: Path, stored: storage.Stored, *, new: bool) -> list[str]:
+        """Return the notes on a draw that is stored already."""
+        spec = self.spec
+        earlier = "this is the answer of an earlier run of the same request, not charged"
+        if new:
+            statement = stored.receipt
+            earlier = (
+                f"this is read from the noisy moments of the charge {statement['charge']} of "
+                f'{statement["date"]}, not charged; to ask anew, at a charge, add label = "..."'
+            )
+        notes = [*receipt.cautions(spec), earlier]
         if tables.newest(spec.file, spec.parts) > file.stat().st_mtime:
             notes.append(
                 f"{spec.file} has changed since; to ask anew, at the price of another "
@@ -258,27 +317,64 @@ class Plan:
         # A file that has gone or changed says nothing of its columns.
         with contextlib.suppress(Exception):
             notes += columns_without_bounds(spec)
-        notes += notes_of_release(spec, answer.rows, answer.details, answer.receipt)
-        return replace(answer, notes=notes, paths={**answer.paths_in(out), "account": path})
+        return notes
 
-    def _described(self, stored: dict[str, Any], state: ledger.Account, path: Path) -> Answer:
-        """Return the answer to a stored draw, by the mechanism that drew it.
+    def _read(
+        self, file: Path, stored: storage.Stored, state: ledger.Account, path: Path
+    ) -> list[Answer]:
+        """Return the answers that are read from a stored draw, and store those that are new."""
+        assert stored.release is not None
+        readings = {_digest(output, path): output for output in _readings(self.spec)}
+        found, all_readings = [], dict(stored.readings)
+        for key, output in readings.items():
+            if key not in all_readings:
+                answer = self._described(output, stored.release, state, path, shared=True)
+                all_readings[key] = _with_receipt(answer)
+            found.append(Answer(**all_readings[key]))
+        if len(all_readings) > len(stored.readings):
+            with contextlib.suppress(InputError):
+                storage.store(path, file.name, stored.release, stored.answer, all_readings)
+        return found
+
+    def _described(
+        self,
+        spec: Output,
+        stored: dict[str, Any],
+        state: ledger.Account,
+        path: Path,
+        *,
+        shared: bool = False,
+    ) -> Answer:
+        """Return an answer to a stored draw, by the mechanism that drew it.
+
+        Args:
+            spec: the answer.
+            stored: the draw, and of what it is.
+            state, path: the account, and its path.
+            shared: whether the draw has several answers.
 
         Raises:
             InputError: this version calibrates it to other noise, or its description fails again.
         """
-        spec = replace(self.spec, total=ledger.terms(state)[0]).by(stored["taken"])
+        weight = stored.get("constant_weight", 1.0) if shared else spec.mean_weight
+        weight = None if stored["taken"] == CLIPPED else weight
+        spec = replace(spec, total=ledger.terms(state)[0], mean_weight=weight).by(stored["taken"])
         option = choices.possible(spec, state)[0]
         plan = replace(self, spec=spec, option=option)
         for key, value in plan._calibration().items():
-            if value != stored[key] and not math.isclose(value, stored[key], rel_tol=_SAME):
+            # A draw of an earlier version says nothing of a weight, which it has not.
+            first = stored.get(key, value)
+            if value != first and not math.isclose(value, first, rel_tol=_SAME):
                 raise InputError(
-                    f"the draw beside {path} has {key} = {stored[key]:.6g}, where this version of "
+                    f"the draw beside {path} has {key} = {first:.6g}, where this version of "
                     f"matrixdp has {value:.6g}; describe it by the version of its receipt"
                 )
-        read = reader(plan.output, plan.mechanism)
-        description = Description(plan.output, stored["receipt"], read)
-        return description.describe(stored_draw(stored["draw"]))
+        statement = stored["receipt"]
+        if shared:
+            statement = receipt.of_kept(statement, plan.output, option)
+        columns = [name for name, *_ in stored["columns"]]
+        read = reader(plan.output, plan.mechanism, columns)
+        return Description(plan.output, statement, read).describe(stored_draw(stored["draw"]))
 
 
 def plan(
@@ -307,6 +403,8 @@ def plan(
         state, name = account.state(), account.path
         if any(one.exists() for one in storage.answers(name, state, _digest(spec, name))):
             return Plan(spec, account)
+        if _kept(spec, state, name):
+            return Plan(spec, account)
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
     else:
@@ -331,8 +429,8 @@ def make(
     *,
     even_if_useless: bool = False,
     date: str = "",
-) -> Answer:
-    """Make a release; the same request of a file again returns the same answer at no cost.
+) -> list[Answer]:
+    """Make a release; the same request of a file again returns the same answers at no cost.
 
     Args:
         spec: what is released.
@@ -367,6 +465,73 @@ def _finding(spec: Output, path: Path) -> Iterator[None]:
         yield
 
 
+def _readings(spec: Output) -> list[Output]:
+    """Return the answers of a request as readings of moments; none where moments have none."""
+    if isinstance(spec, Moments):
+        return [*spec.readings]
+    reading = as_reading(spec)
+    return [] if reading is None else [reading]
+
+
+def _answers(spec: Output, option: Option) -> list[tuple[Output, Option]]:
+    """Return what a release is read for, each with what the noise means for it."""
+    if isinstance(spec, Moments):
+        return [*zip(spec.readings, option.readings, strict=True)]
+    return [(spec, option)]
+
+
+def _output_of(answer: Answer, spec: Output) -> Output:
+    """Return the output of one of the answers of a request."""
+    return next((output for output in spec.readings if output.name == answer.query), spec)
+
+
+def _placed(answer: Answer, out: Path | None, account: Path) -> Answer:
+    """Return an answer with the paths of its files and of the account."""
+    return replace(answer, paths={**answer.paths_in(out), "account": account})
+
+
+def _texts(answers: Sequence[Answer]) -> dict[str, str]:
+    """Return the texts of the files of answers, by name."""
+    return {name: text for answer in answers for name, text in answer.files().items()}
+
+
+def _with_receipt(answer: Answer) -> dict[str, Any]:
+    """Return what an account stores of one of several answers of a release."""
+    return {**answer.content(), "receipt": answer.receipt}
+
+
+def _kept(spec: Output, state: ledger.Account, path: Path) -> Path | None:
+    """Return where the account has a draw that answers a request, the latest one; or None.
+
+    It is of the same moments, see :func:`moments_request`, of bounds of the same origin, and has a
+    mean of the weight that the request asks for.
+    """
+    readings = _readings(spec) if spec.in_file else []
+    if not readings:
+        return None
+    request, origins = storage.digest(moments_request(spec, path.parent)), None
+    for charge in reversed(state["releases"]):
+        file = path.with_name(charge["answer"] or "no answer")
+        if charge.get("moments") != request or not file.is_file():
+            continue
+        stored = storage.content(file)
+        origins = origins or provenance.of_bounds(spec, path, state)
+        same = stored.release is not None and stored.receipt["origin_of_bounds"] == origins
+        if same and _has_mean(spec, stored.release or {}):
+            return file
+    return None
+
+
+def _has_mean(spec: Output, stored: Mapping[str, Any]) -> bool:
+    """Return whether a stored draw has a mean of the weight that a request asks for, if it does."""
+    whole = spec if isinstance(spec, Moments) else as_reading(spec)
+    assert whole is not None
+    if stored["taken"] == CLIPPED or not whole.answers_mean:
+        return whole.mean_weight is None
+    weight = whole.by(stored["taken"]).constant_weight
+    return math.isclose(weight, stored.get("constant_weight", 1.0), rel_tol=_SAME)
+
+
 def _digest(spec: Output, account: Path) -> str:
     """Return the digest of a request; empty of records in memory, whose answers have no name."""
     return storage.digest(spec.request(account.parent)) if spec.in_file else ""
@@ -374,7 +539,7 @@ def _digest(spec: Output, account: Path) -> str:
 
 def make_all(
     specs: Sequence[Output], out: Path | None, *, even_if_useless: bool = False
-) -> list[Answer]:
+) -> list[list[Answer]]:
     """Make all releases of one file; each of several gets a folder with its name below ``out``.
 
     All of them are checked before the first one is made.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Integral, Real
@@ -32,7 +32,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import QueryName, Settings
-from matrixdp.release.outputs import Bounds, Output
+from matrixdp.release.outputs import Bounds, Moments, Output
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.sums import Identities, Sums
 
@@ -50,7 +50,7 @@ def make_release(
     out: str | os.PathLike | None = None,
     even_if_useless: bool = False,
     **settings: Unpack[Settings],
-) -> Answer:
+) -> Any:
     """Make one private release, with its receipt, as `matrixdp release` does.
 
     The path of a TOML file is the same transaction as on the command line: its account is charged,
@@ -71,7 +71,8 @@ def make_release(
         even_if_useless: whether to pay for a release whose noise hides everything.
         settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
             ``query`` ("records", "mean", "second_moments", "covariance", "components", ``number``
-            of them, or "regression" with a ``target``), ``bounds``, ``epsilon`` and ``missing``
+            of them, or "regression" with a ``target``; or a list of "mean" and the last three,
+            which are read from one release at one charge), ``bounds``, ``epsilon`` and ``missing``
             ("refuse", "middle", a number per column, or "present" for a mean); what else stands for
             a missing value is in ``missing_values``, as ``[-999, "?"]``. ``mechanism`` is a key
             that :func:`recommend` prints; ``delta``, ``label`` and the like are as there.
@@ -83,7 +84,8 @@ def make_release(
 
     Returns:
         ``answer``, ``details``, ``receipt``, ``page`` and ``notes``, see
-        :class:`~matrixdp.release.answer.Answer`.
+        :class:`~matrixdp.release.answer.Answer`; of a list of queries a dictionary with one of
+        these for each, by its name.
 
     Raises:
         InputError: as `matrixdp release`; no message shows a value of the records.
@@ -94,12 +96,17 @@ def make_release(
     >>> mean.receipt["mechanism"]
     'laplace'
     """
-    return _make(_request(source, account, {**settings}), account, out, even_if_useless)
+    spec = _request(source, account, {**settings})
+    answers = _make(spec, account, out, even_if_useless)
+    if isinstance(spec, Moments):
+        return dict(zip(spec.answers, answers, strict=True))
+    (answer,) = answers
+    return answer
 
 
 @isolate
 def sums(
-    query: QueryName,
+    query: QueryName | Sequence[QueryName],
     block: Any,
     /,
     *,
@@ -234,7 +241,7 @@ def _make(
     account: str | os.PathLike | Account | None,
     out: str | os.PathLike | None,
     even_if_useless: bool,
-) -> Answer:
+) -> list[Answer]:
     """Make the release of a specification, of a file or of records in memory."""
     even_if_useless = checks.flag(even_if_useless=even_if_useless)
     if spec.in_file:
@@ -280,7 +287,8 @@ def private_bounds(
     if not isinstance(source, str | os.PathLike):
         stated = parser.with_bounds_query(stated)
     spec = _request(source, account, stated, parser.read_bounds)
-    return _make(spec, account, out, even_if_useless)
+    (answer,) = _make(spec, account, out, even_if_useless)
+    return answer
 
 
 @isolate
@@ -401,7 +409,7 @@ def _plain(value: Any, name: str) -> Any:
                 f"{name} has the key {twice[0]!r} twice, as a text and as a number; leave one out"
             )
         return {str(key): _plain(item, name) for key, item in value.items()}
-    if isinstance(value, list | tuple) and name == "missing_values":
+    if isinstance(value, list | tuple) and name in ("missing_values", "query"):
         return [_plain(item, name) for item in value]
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()

@@ -21,6 +21,7 @@ from matrixdp.release import (
 )
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import Output
+from matrixdp.release.outputs.moments import TOGETHER, stated_answer
 from matrixdp.version import VERSION
 
 #: Epsilons at which a receipt states the exact curve.
@@ -28,6 +29,13 @@ _CURVE = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 #: Above this epsilon, one output can favour one record over another with odds above 22,000.
 _LARGE_EPSILON = 10
+
+#: Entries of a receipt on a release, beside its terms, which all of its answers share.
+_OF_RELEASES = (
+    *("epsilon_at_delta", "mu", "curve", "origin_of_bounds", "rule_for_missing_values", "noise"),
+    *("of_delta_for_the_noise_distribution", "not_covered", "cautions", "version"),
+    *("total_of_the_account", "epsilon_of_all_releases_so_far"),
+)
 
 #: Neighbouring relations in words.
 _NEIGHBOURS = {
@@ -102,8 +110,7 @@ def build(
         "epsilon_at_delta": release.epsilon_delivered,
         "mu": release.mu,
         "curve": curve,
-        **spec.noise_of(best),
-        "says": best.says,
+        **_noise(spec, best),
         "origin_of_bounds": origins or provenance.stated(spec),
         "rule_for_missing_values": missing.describe_fill(
             spec.columns,
@@ -112,7 +119,6 @@ def build(
             shrinks=spec.max_norm is not None,
         )
         + missing.describe_codes(spec.book),
-        "beyond_bounds": spec.beyond_bounds or None,
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "
@@ -124,6 +130,32 @@ def build(
             "python": platform.python_version(),
         },
     }
+
+
+def _noise(spec: Output, best: Option) -> dict[str, Any]:
+    """Return what a receipt says of an answer and its noise."""
+    beyond = {"beyond_bounds": spec.beyond_bounds or None}
+    return {**spec.noise_of(best), "says": best.says, **beyond}
+
+
+def of_answer(statement: Mapping[str, Any], spec: Output) -> dict[str, Any]:
+    """Return the receipt of one of several answers that are read from a release."""
+    return {**statement, "answer": stated_answer(spec), "readings": TOGETHER}
+
+
+def of_kept(kept: Mapping[str, Any], spec: Output, best: Option) -> dict[str, Any]:
+    """Return the receipt of another answer of a release that is charged already.
+
+    Its terms, its digest and its guarantee are those of the charge; answer and noise are its own.
+
+    Args:
+        kept: the receipt of the charge.
+        spec, best: the answer, with the mechanism of the release.
+    """
+    names = [*kept]
+    terms = names[: names.index("digest") + 1]
+    shared = {name: kept[name] for name in names if name in (*terms, *_OF_RELEASES)}
+    return of_answer({**shared, **_noise(spec, best)}, spec)
 
 
 def _terms(spec: Output, best: Option, date: str, charge: int | None) -> dict[str, Any]:
@@ -167,30 +199,47 @@ def noise_lines(spec: Output, best: Option) -> list[str]:
         f"{part['part']}: {part['share']:.0%} of the budget, mu {part['mu']:.3g}"
         for part in best.release.costs
     ]
-    return [*parts, *spec.by(best.key).noise_in_words(best)]
+    output = spec.by(best.key)
+    for reading in output.readings:
+        name = f"{reading.name}: " * (reading is not output)
+        parts += [f"{name}{line}" for line in reading.noise_in_words(best)]
+    return parts
 
 
 def comparison(spec: Output, options: Sequence[Option]) -> list[str]:
     """Return a table of what noise takes from the answer, by mechanism and share of the bounds.
 
     Its last column decides, see :mod:`matrixdp.release.outlooks`. Where the noise decides there is
-    no table.
+    no table. Of several answers each has a table, and the geometric mean of them decides.
     """
-    typical = [option.typical_loss for option in options]
-    if None in typical:
+    if any(option.typical_loss is None for option in options):
         return []
+    lines = []
+    for number, reading in enumerate(spec.readings):
+        several = reading is not spec
+        parts = [option.readings[number] if several else option for option in options]
+        lines += _losses(reading, parts, f"{reading.name}: " * several)
+    if len(spec.readings) > 1:
+        lines.append("the typical loss of a mechanism, the geometric mean over all answers:")
+        width = max(len(option.key) for option in options)
+        lines += [f"{option.key:{width}}{option.typical_loss:8.3f}" for option in options]
+    lines.append(
+        f"the least typical one is taken, and of those at most {outlooks.TIE:g} times as large the "
+        f"first with additive noise; in the mean {outlooks.FLOOR:g} is the least that counts"
+    )
+    return lines
+
+
+def _losses(spec: Output, options: Sequence[Option], title: str) -> list[str]:
+    """Return the lines of a table of losses of an answer, by mechanism."""
     width = max(len(option.key) for option in options)
     fills = "".join(f"{fill:8.0%}" for fill in outlooks.FILLS)
     lines = [
-        f"{spec.loss_unit}, simulated from the bounds alone, where columns fill these "
+        f"{title}{spec.loss_unit}, simulated from the bounds alone, where columns fill these "
         "shares of them, and the typical one, their geometric mean:",
         f"{'':{width}}{fills} typical",
     ]
     for option in options:
         losses = "".join(f"{loss:8.2f}" for loss in option.losses)
         lines.append(f"{option.key:{width}}{losses}{option.typical_loss:8.3f}")
-    lines.append(
-        f"the least typical one is taken, and of those at most {outlooks.TIE:g} times as large the "
-        f"first with additive noise; in the mean {outlooks.FLOOR:g} is the least that counts"
-    )
     return lines

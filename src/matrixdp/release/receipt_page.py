@@ -14,6 +14,7 @@ from typing import Any
 
 from matrixdp.release import provenance
 from matrixdp.release.outputs import every
+from matrixdp.release.outputs.moments import answers_of
 
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
 #: in, by neighbouring relation and by whether people are protected.
@@ -47,8 +48,9 @@ def markdown(statement: Mapping[str, Any], files: str = "release") -> str:
 
 def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str, str]]:
     """Yield the title and text of each paragraph."""
+    answer = answers_of(statement)
     label = f', "{statement["label"]}"' if "label" in statement else ""
-    target = f" of {statement['target']}" if "target" in statement else ""
+    target = f" of {answer['target']}" if "target" in answer else ""
     says = statement["says"][:1].upper() + statement["says"][1:]
     records = f"{statement['records']:,} records"
     place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
@@ -56,7 +58,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
         records = f"about {records} (their number is private)"
     yield (
         "What was released:",
-        f"{every()[statement['query']].title}{target}{label}, of {records} in {place}, on "
+        f"{every()[answer['query']].title}{target}{label}, of {records} in {place}, on "
         f"{statement['date']} (UTC). {says}.",
     )
     yield "Whom it protects:", _protected(statement)
@@ -67,6 +69,8 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     yield "Records that count:", f"{rule}." if rule else "all of them."
     yield "How:", _mechanism(statement)
     yield "Spent:", _spending(statement)
+    if "readings" in statement:
+        yield "Other answers:", f"{statement['readings']}. All of them together cost this once."
     yield (
         "Not covered:",
         f"{statement['not_covered']}; what holds for people in general, whoever is in the file; "
@@ -179,7 +183,7 @@ def _table(statement: Mapping[str, Any]) -> Iterator[str]:
 
 def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """Return the public bounds on the noise of each column, by title; none where none is known."""
-    cell = every()[statement["query"]].cell
+    cell = every()[answers_of(statement)["query"]].cell
     if not cell:
         return {}
     if widths := statement.get("interval_95_plus_or_minus"):

@@ -40,6 +40,8 @@ class Specification(abc.ABC):
         mu: largest mu, where releases share a total by weights.
         fill: replacement of a missing value in each column, (m,); NaN where it ends the release
             instead, or is left out (:attr:`skips_missing`).
+        mean_weight: weight of the constant in moments that hold the mean, as stated; None takes
+            that of :attr:`matrixdp.release.outputs.about_mean.AboutMean.constant_weight`.
         label: text that makes a request new that otherwise equals an earlier one.
         file: path of the records, or of a folder of their parts; an empty one of records in memory.
         dialect: how a file of CSV is written.
@@ -66,6 +68,7 @@ class Specification(abc.ABC):
     total: Mapping[str, float] | None = field(default=None, compare=False)
     mu: float | None = None
     fill: Array = field(compare=False)
+    mean_weight: float | None = None
     label: str = ""
     file: Path = Path()
     dialect: readers.Dialect = readers.USUAL

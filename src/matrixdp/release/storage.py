@@ -16,6 +16,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from matrixdp import checks
@@ -28,7 +29,7 @@ from matrixdp.release.ledger import FORMAT, Account
 SUFFIX = ".privacy.json"
 
 #: What else a charge may say of its release.
-_OPTIONAL = ("query", "label", "date", "file", "receipt")
+_OPTIONAL = ("query", "label", "date", "file", "receipt", "moments")
 
 #: Beginning of a file that stands for a link, on a disk without links.
 _POINTER = b'{"account": '
@@ -357,11 +358,14 @@ class Stored(NamedTuple):
         answer: query, header, rows and details; None where the answer was not described yet.
         release: what was drawn and of what, see :meth:`matrixdp.release.plans.Plan.draw`; None in
             files of version 0.1.0, which have the answer alone.
+        readings: other answers that were read from the draw, with their receipts, by the digests
+            of requests for them alone.
     """
 
     receipt: dict[str, Any]
     answer: dict[str, Any] | None
     release: dict[str, Any] | None
+    readings: Mapping[str, dict[str, Any]] = MappingProxyType({})
 
 
 def content(file: Path) -> Stored:
@@ -373,11 +377,19 @@ def content(file: Path) -> Stored:
     with checks.as_input_error(f"{file} cannot be read ({{why}}); restore it, as it is paid for"):
         stored = json.loads(file.read_text(encoding="utf-8-sig"))
         answer, release = stored["answer"], stored.get("release")
-        if stored["sha256"] != digest(answer if release is None else [release, answer]):
+        readings = stored.get("readings", {})
+        if stored["sha256"] != _seal(release, answer, readings):
             raise ValueError("it is not as it was stored")
         if release is None:
             return Stored(answer.pop("receipt"), answer, None)
-        return Stored(release["receipt"], answer, release)
+        return Stored(release["receipt"], answer, release, readings)
+
+
+def _seal(release: object, answer: object, readings: Mapping[str, Any]) -> str:
+    """Return the digest of what is stored of a charge."""
+    if release is None:
+        return digest(answer)
+    return digest([release, answer, readings] if readings else [release, answer])
 
 
 @contextlib.contextmanager
@@ -433,16 +445,31 @@ def charge(location: AccountFile, account: Account) -> None:
 
 
 def store(
-    path: Path, name: str, release: Mapping[str, Any], answer: Mapping[str, Any] | None
+    path: Path,
+    name: str,
+    release: Mapping[str, Any],
+    answer: Mapping[str, Any] | None,
+    readings: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write the draw of a charge to the disk, readable by its owner only, with its answer.
+    """Write the draw of a charge to the disk, readable by its owner only, with its answers.
 
-    It is written before there is an answer, and again with it.
+    It is written before there is an answer, and again with it. The time of the file stays that of
+    the draw, so that a file of records that changed since is noticed.
 
     Raises:
         InputError: it cannot be written; the charge stays.
     """
-    file = path.with_name(name)
+    file, first = path.with_name(name), None
     with durable.explain(file, "{cure}; the charge stays in the account"):
-        stored = {"release": release, "answer": answer, "sha256": digest([release, answer])}
-        durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600)
+        with contextlib.suppress(OSError):
+            first = file.stat().st_mtime_ns
+        stored: dict[str, Any] = {"release": release, "answer": answer}
+        if readings:
+            stored["readings"] = {**readings}
+        stored["sha256"] = _seal(release, answer, readings)
+
+        def keep_time() -> None:
+            if first is not None:
+                os.utime(durable.part(file), ns=(first, first))
+
+        durable.write(file, json.dumps(stored, ensure_ascii=False), 0o600, check=keep_time)

@@ -110,6 +110,13 @@ class MomentNoise:
             shifts, shifts
         )
 
+    def mean_widths(self, count: int) -> Array:
+        """Return bounds on the errors of the ``count`` numbers of a mean alone, (m,)."""
+        if self._mean_std is not None:
+            return np.full(count, self._mean_std * ndtri((1 + LEVEL ** (1 / count)) / 2))
+        entries = self.release.interval(LEVEL, count)
+        return np.delete(entries[CONSTANT], CONSTANT)
+
     def coefficient_errors(
         self, estimate: MeanCovariance, ridge: Array, origin: Array | None = None
     ) -> Array:

@@ -7,6 +7,8 @@ some two are 99 % as far apart, so that noise a hundredth too small fails. `make
 releases in parts; `make test-all` (``--nightly``) executes all.
 """
 
+import functools
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -18,6 +20,8 @@ import matrixdp as mdp
 from matrixdp.auditing import alignment
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.in_parts import ComposedMoments
+from matrixdp.mechanisms.mechanism import NoGuarantee
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.privacy import exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Ball, SecondMomentQuery
 from matrixdp.release import choices, outlooks
@@ -39,9 +43,11 @@ BOUNDS = {
     "max_norm": ([(-1000, 1000)] * 3, "max_norm = 1.0"),
 }
 NAMES = "abc"
+#: Several answers of one release, whose constant has a weight other than 1.
+LIST = ("mean", "covariance", "regression")
 #: Records of each person that count, where a specification has people.
 PER_PERSON = 3
-CASES = [*product(OUTPUTS, [*MECHANISMS, CLIPPED, RECOMMENDED])]
+CASES = [*product([*OUTPUTS, LIST], [*MECHANISMS, CLIPPED, RECOMMENDED])]
 #: In half ranges about the middle. The fraction is the worst one of Laplace noise, see ``share``.
 LEVELS = (-1.0, -1 / 4, 0.0, 1.0)
 GRID = np.array([*product(LEVELS, repeat=3)])
@@ -51,10 +57,10 @@ def specified(folder, query, mechanism, bounds, adjacency, per_person=None):
     sides, more = BOUNDS[bounds]
     if per_person:
         more += f'\nperson = "p"\nper_person = {per_person}'
-    target = 'target = "c"' if query == "regression" else ""
+    target = 'target = "c"' if "regression" in query else ""
     lines = [f"{name} = [{low}, {high}]" for name, (low, high) in zip(NAMES, sides, strict=True)]
     (folder / "s.toml").write_text(
-        f'file = "s.csv"\nquery = "{query}"\nrecords = {per_person or 1}\n'
+        f'file = "s.csv"\nquery = {json.dumps(query)}\nrecords = {per_person or 1}\n'
         "epsilon = 1.0\ndelta = 1e-6\n"
         f'mechanism = "{mechanism}"\nadjacency = "{adjacency}"\n{target}\n{more}\n'
         'missing = "refuse"\n[bounds]\n' + "\n".join(lines)
@@ -75,12 +81,12 @@ def apart(release, values, adjacency):
 def share(release, constant):
     """Return which share of what a release says some records of the grid attain; 0 if unknown.
 
-    Laplace noise on second moments of z = (x, 1), m columns x in [-1, 1], is charged with
-    (m + 1) (m + 2) / 2 for the upper triangle. Replacement leaves the constant as it is. With u =
-    x + x', v = x - x', b_i = |v_i| and |u_i| <= 2 - b_i, the triangle changes by at most
-    (sum_i (2 - b_i) sum_i b_i + sum_i (2 - b_i) b_i) / 2 + sum_i b_i. This is concave in b, and
-    largest where all b_i = 1 + 1 / (m + 1): at x = 1, x' = -1 / (m + 1). It is then
-    (m^2 + 3 m + m / (m + 1)) / 2.
+    Laplace noise on second moments of z = (x, w), m columns x in [-1, 1], is charged with
+    m (m + 1) / 2 + w m + w^2 for the upper triangle. Replacement leaves the constant as it is. With
+    u = x + x', v = x - x', b_i = |v_i| and |u_i| <= 2 - b_i, the triangle changes by at most
+    (sum_i (2 - b_i) sum_i b_i + sum_i (2 - b_i) b_i) / 2 + w sum_i b_i. This is concave in b, and
+    largest where all b_i = 1 + w / (m + 1): for w = 1 at x = 1 and -1 / (m + 1). Where all are b
+    it is m (m + 1) (1 - (b - 1)^2) / 2 + w m b.
 
     Noise of one size on the triangle for z in a ball is charged with two axes of length sqrt(2).
     With a constant, unit vectors at an angle of 120 degrees attain 3/4 of it, sqrt(9/2).
@@ -94,8 +100,10 @@ def share(release, constant):
     if query.output_type == "matrix":
         return 1.0
     if constant and query.adjacency == "replace":
-        m = query.features - 1
-        return (m**2 + 3 * m + m / (m + 1)) / ((m + 1) * (m + 2))
+        m, w = query.features - 1, release.noise.size[0, 0] / release.noise.size[0, CONSTANT]
+        b = 1 - np.array(LEVELS)
+        changes = m * (m + 1) * (1 - (b - 1) ** 2) / 2 + w * m * b
+        return changes.max() / (m * (m + 1) / 2 + w * m + w**2)
     return 1.0 if query.domain.symmetric else 0.0
 
 
@@ -110,7 +118,7 @@ def values(spec, rows):
 
 @pytest.mark.parametrize(("query", "mechanism"), CASES)
 def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism, tmp_path, request):
-    second_moments = OUTPUTS[query].query_type is SecondMomentQuery
+    second_moments = query == LIST or OUTPUTS[query].query_type is SecondMomentQuery
     for bounds, adjacency, per_person in product(BOUNDS, RELATIONS, (None, PER_PERSON)):
         case = query, mechanism, bounds, adjacency, per_person
         refused = ""
@@ -161,12 +169,36 @@ def assert_executed_as_declared(release):
 
 
 def test_a_hundredth_less_noise_is_seen(tmp_path):
-    for query in OUTPUTS:
+    for query in (*OUTPUTS, LIST):
         spec = specified(tmp_path, query, "gaussian", "about zero", "replace")
         (option,) = options(spec)
         release = replace(option.release, mu=0.99 * option.release.mu)
         with pytest.raises(AssertionError):
             assert_apart(release, values(spec, rows(spec)), True)
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+@pytest.mark.parametrize("part", ["mean", "moments"])
+def test_noise_of_several_answers_that_charges_one_part_alone_is_seen(tmp_path, mechanism, part):
+    """The control: noise that the whole budget would allow if the other part were not released."""
+    spec = specified(tmp_path, LIST, mechanism, "about zero", "replace")
+    (option,), columns = options(spec), len(NAMES)
+    release, size = option.release, np.array(option.release.noise.size)
+    query = mdp.MeanQuery(mdp.Box.cube(columns, -1.0, 1.0), 1)
+    if part == "moments":
+        query = SecondMomentQuery(query.domain, 1)
+    alone = option.mechanism.mechanism.calibrate(query, epsilon=1.0, delta=release.delta or 1e-6)
+    row = np.arange(columns + 1) == columns + 1 + CONSTANT
+    of_mean = row[:, None] ^ row
+    if part == "mean":
+        size[of_mean] = alone.noise.size[0, 0]
+    else:
+        size[~of_mean & ~row[:, None]] = np.min(alone.noise.size)
+    weak = replace(release, noise=replace(release.noise, size=size))
+    with pytest.raises(AssertionError):
+        assert_apart(weak, values(spec, rows(spec)), constant=True)
+    with pytest.raises(NoGuarantee):
+        weak.check()
 
 
 pytest.importorskip("sklearn", reason="estimators are searched, too")
@@ -179,7 +211,7 @@ def test_no_neighbours_are_further_apart_than_a_fit_says(estimator, options, mon
     seen = []
     # Without a comparison, so that noise is additive; fits in parts follow below.
     monkeypatch.setattr(outlooks, "MOST_COLUMNS", 0)
-    monkeypatch.setattr(choices, "_listed", choices._listed.__wrapped__)
+    monkeypatch.setattr(choices, "_listed", functools.cache(choices._listed.__wrapped__))
     monkeypatch.setattr(
         AdditiveMechanism, "release_value", lambda _, value: (seen.append(value), value)[1]
     )

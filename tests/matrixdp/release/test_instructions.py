@@ -46,12 +46,29 @@ def test_several_releases(tmp_path, monkeypatch):
     assert {path.name for path in Path("release").iterdir()} == {"mean", "regression"}
 
 
+def test_several_answers_of_one_release(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(block(DOCS, "toml", "query = ["))
+    np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
+    assert cli.main(["release", "people.toml"]) == 0
+    names = ("mean", "covariance", "components", "regression")
+    assert {path.stem for path in Path("release").glob("*.csv")} == {*names}
+    text = Path("people.toml").read_text()
+    Path("people.toml").write_text(re.sub("query = .*\ntarget = .*", 'query = "components"', text))
+    capsys.readouterr()
+    assert cli.main(["release", "people.toml", "--out", "later"]) == 0
+    assert "not charged" in capsys.readouterr().err
+
+
 def test_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))
     np.savetxt("people.csv", records(), delimiter=",", header="age,income", comments="")
     names = {"records": records(), "frame": pd.read_csv("people.csv")}
     exec(block(DOCS, "python", 'make_release("people.toml")'), names)
+    exec(block(DOCS, "python", "query=["), names)
+    assert {*names["answers"]} == {"mean", "components", "regression"}
+    assert names["fitted"].ridge("age").coef_.shape == (1,)
     # Of clipped moments the mean alone has an interval.
     assert {*names["private"].details["interval_95"]} >= {"mean"}
     names["blocks"] = [names["frame"][:100], names["frame"][100:]]

@@ -14,6 +14,7 @@ import matrixdp as mdp
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT, centred, positive, with_constant
+from matrixdp.mechanisms.scaled import WeightedConstant
 from matrixdp.release import uncertainty
 from matrixdp.release.outputs.components import spectrum
 
@@ -89,17 +90,18 @@ def corners(count=100_000):
     return np.clip(X, -1, 1)
 
 
-def released(X):
+def released(X, mechanism=None):
     """Return a release, its simulated noise, the exact moments, and those of 1,000 releases."""
     query = mdp.SecondMomentQuery(mdp.Box.cube(5, -1.0, 1.0), len(X))
-    release = mdp.AnalyzeGauss().calibrate(query, epsilon=3, delta=1e-6)
+    release = (mechanism or mdp.AnalyzeGauss()).calibrate(query, epsilon=3, delta=1e-6)
     exact = with_constant(X).T @ with_constant(X) / len(X)
     return release, uncertainty.MomentNoise(release), exact, exact + noise(release, 1000)
 
 
 @pytest.fixture(scope="module")
 def noisy():
-    return released(records(2000))
+    # Of several answers the mean has a part of the noise.
+    return released(records(2000), WeightedConstant(mdp.AnalyzeGauss(), 1.5))
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +174,17 @@ def test_standard_errors_are_those_of_simulated_regressions(request, name, line)
         # To first order: where noise is as large as a variance, they state too much.
         assert np.median(stated, axis=0) == pytest.approx(errors.std(axis=0), rel=0.1)
         assert (within < 0.99).all()
+
+
+@pytest.mark.parametrize("kind", [mdp.Laplace, mdp.AnalyzeGauss])
+def test_intervals_of_a_mean_that_is_read_from_moments_hold_as_often_as_stated(kind):
+    query = mdp.SecondMomentQuery(mdp.Box.cube(5, -1.0, 1.0), 50)
+    release = WeightedConstant(kind(), 1.5).calibrate(query, epsilon=1, delta=1e-6)
+    errors = np.delete(np.abs(noise(release)[:, CONSTANT]), CONSTANT, axis=1)
+    widths = uncertainty.MomentNoise(release).mean_widths(4)
+    assert 0.95 - ERROR <= (errors <= widths).all(axis=1).mean() <= 0.955 + ERROR
+    # The control: narrower ones do not.
+    assert (errors <= 0.9 * widths).all(axis=1).mean() < 0.95 - ERROR
 
 
 def test_intervals_about_a_private_mean_cover_clipped_moments_about_it():

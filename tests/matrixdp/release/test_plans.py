@@ -49,7 +49,7 @@ def in_memory(query="mean", rows=harness.ROWS, **keys):
 
 def draws(work, times=1):
     """Return the answers of some calls of a plan, and those of a copy of it."""
-    return [work.draw().rows for _ in range(times)]
+    return [work.draw()[0].rows for _ in range(times)]
 
 
 def in_a_fork(work, folder):

@@ -70,7 +70,9 @@ def test_a_release_in_parts_states_the_budget_of_each(folder):
 def test_all_components_cost_as_much_as_one(folder):
     total = {"epsilon": 9, "delta": 1e-5}
     for number in (1, 2):
-        assert run(folder, str(number), query="components", number=number, total=total) == 0
+        # Without a label the second is read from the draw of the first.
+        keys = {"query": "components", "number": number, "label": str(number), "total": total}
+        assert run(folder, str(number), **keys) == 0
     one, both = charges(folder)
     assert (one["mu"], one["numbers"]) == (both["mu"], both["numbers"])
 

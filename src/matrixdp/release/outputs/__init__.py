@@ -1,9 +1,13 @@
 """The outputs of a release, by the value of the key ``query``."""
 
+from collections.abc import Sequence
+
 from matrixdp.release.outputs.bounds import Bounds
 from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.mean import Mean
+from matrixdp.release.outputs.moments import READINGS as READINGS
+from matrixdp.release.outputs.moments import Moments as Moments
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.outputs.present_mean import PresentMean
 from matrixdp.release.outputs.records import Records
@@ -17,6 +21,12 @@ OUTPUTS: dict[str, type[Output]] = {
 }
 #: What is read of the values present, where a missing one is left out.
 PRESENT: dict[str, type[Output]] = {PresentMean.name: PresentMean}
+
+
+def kinds(query: str | Sequence[str]) -> list[type[Output]]:
+    """Return the classes of a query's answers, in their order."""
+    names = [query] if isinstance(query, str) else query
+    return [every()[name] for name in names]
 
 
 def every() -> dict[str, type[Output]]:

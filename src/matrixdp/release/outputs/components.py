@@ -58,10 +58,11 @@ class Components(AboutMean):
         mean, covariance, weight = noisy.estimate
         values, count = spectrum(covariance)[0][: self.count], len(self.columns)
         # By Weyl, with the norms of the noise of the moments and of the mean, both about.
-        mean_noise = noisy.part.noise_std * float(np.linalg.norm(mean)) * self.constant
+        std = self.moments_std(noisy.part)
+        mean_noise = std / self.constant_weight * float(np.linalg.norm(mean)) * self.constant
         if noisy.outcome:
             mean_noise = noisy.outcome.centre_std**2 * np.sqrt(count) / 2
-        limit = moments_ridge(noisy.part.noise_std, count) + 2 * mean_noise * np.sqrt(count)
+        limit = moments_ridge(std, count) + 2 * mean_noise * np.sqrt(count)
         limit = float(limit / weight)
         return [
             f"noise may be all there is in component {place}: its eigenvalue is {plain(value, 3)}, "

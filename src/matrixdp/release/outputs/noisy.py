@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,16 +99,37 @@ class Noisy:
 Reader = Callable[[Draw], Noisy]
 
 
-def reader(output: Output, release: Release, **size: int) -> Reader:
-    """Return a function from a draw to what it gives; ``draws=`` limits simulations of noise."""
+def reader(
+    output: Output, release: Release, columns: Sequence[str] | None = None, **size: int
+) -> Reader:
+    """Return a function from a draw to what it gives; ``draws=`` limits simulations of noise.
+
+    Args:
+        output: what is read.
+        release: what drew it.
+        columns: those of the draw in their order, if it is another one than that of the output.
+    """
+    order = [(columns or output.columns).index(name) for name in output.columns]
 
     def read(draw: Draw) -> Noisy:
+        draw = _reordered(draw, order)
         if not isinstance(draw, Outcome):
             return output.noisy(MomentNoise(release.widest, **size), draw)
         noise = MomentNoise(release.at(draw.radius), draw.centre_std, **size)
         return Noisy.of_parts(output, release, draw, noise)
 
     return read
+
+
+def _reordered(draw: Draw, order: Sequence[int]) -> Draw:
+    """Return a draw of moments with its columns in another order; a constant stays in its place."""
+    if [*order] == [*range(len(order))]:
+        return draw
+    if isinstance(draw, Outcome):
+        return draw._replace(moments=draw.moments[np.ix_(order, order)], centre=draw.centre[order])
+    columns = np.delete(np.arange(len(draw)), CONSTANT)
+    places = np.insert(columns[order], len(draw) + CONSTANT, len(draw) + CONSTANT)
+    return draw[np.ix_(places, places)]
 
 
 def _reach(domain: Box | Ball, centre: Array) -> float:

@@ -89,6 +89,8 @@ class Output(Specification):
     keys: ClassVar[tuple[str, ...]] = ()
     #: Whether moments of records with a constant 1 are released, which hold the mean too.
     about_mean: ClassVar[bool] = False
+    #: Whether a private radius shrinks the records that it is read from.
+    within_radius: ClassVar[bool] = True
     #: Whether the answer also serves a private number of records.
     counts: ClassVar[bool] = False
     #: Names that stand beside those of columns in the table, and whether its rows have names.
@@ -155,6 +157,11 @@ class Output(Specification):
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
         return self.query.features > len(self.columns) and not self.leaves_missing_out
+
+    @property
+    def readings(self) -> tuple[Output, ...]:
+        """The answers of the request: itself, or each of several that share a release."""
+        return (self,)
 
     @property
     def remedies(self) -> str:
@@ -338,6 +345,7 @@ class Output(Specification):
         entries: dict[str, Any] = {"noise_over_half_range": option.error}
         if release.costs:
             entries = {"parts": release.costs, "noise_over_filled_radius": option.error}
+        if release.costs and self.within_radius:
             key += "_at_the_largest_radius"
             effects = {"clipping": CLIPPING}
         else:
@@ -409,7 +417,8 @@ class Output(Specification):
                 + f" on values from {plain(low)} to {plain(high)}"
                 + (": do not release this" if least >= (high - low) / 2 else drowns)
             )
-        radius = "at the largest private radius" * (option.release.widest is not option.release)
+        varies = self.within_radius and option.release.widest is not option.release
+        radius = "at the largest private radius" * varies
         conditions = [*filter(None, [radius, self.condition(option.release)])]
         return [*lines, ", ".join([f"+- is a standard deviation in {self.unit}", *conditions])]
 

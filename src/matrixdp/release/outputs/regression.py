@@ -67,7 +67,7 @@ class Regression(AboutMean):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return coefficients and, last, the intercept, (1, m), in the columns' units."""
-        return np.append(*self.line(noisy.estimate, noisy.part.noise_std))[None]
+        return np.append(*self.line(noisy.estimate, self.moments_std(noisy.part)))[None]
 
     def line(self, estimate: MeanCovariance, std: float | Array) -> tuple[Array, Array]:
         """Return coefficients (..., m - 1) and intercept (...), in records' units.
@@ -119,7 +119,7 @@ class Regression(AboutMean):
         """Return a sentence on the coefficients that may be noise alone."""
         if not self.has_intervals:
             return []
-        slopes = self.line(noisy.estimate, noisy.part.noise_std)[0]
+        slopes = self.line(noisy.estimate, self.moments_std(noisy.part))[0]
         return self.doubts_of(slopes, self.standard_errors(noisy)[:-1])
 
     def doubts_of(self, slopes: Array, errors: Array) -> list[str]:
@@ -134,7 +134,7 @@ class Regression(AboutMean):
         They are in records' units.
         """
         origin = None if self.intercept else -self.middle / self.half
-        ridge = self._ridge(self._about_origin(noisy.estimate), noisy.part.noise_std)
+        ridge = self._ridge(self._about_origin(noisy.estimate), self.moments_std(noisy.part))
         errors = noisy.noise.coefficient_errors(noisy.estimate, ridge, origin)
         # An error has no middle.
         scaled_errors = np.column_stack(self._in_units(errors[:, :-1], errors[:, -1], middle=0.0))
