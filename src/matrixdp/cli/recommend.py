@@ -24,12 +24,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(specification: str, *, json: bool) -> None:
     """List the mechanisms, the one that is taken first, with details on it."""
     from matrixdp.cli import terminal
-    from matrixdp.release import choices, receipt
+    from matrixdp.release import choices, plans, receipt
     from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
+        if plans.is_kept(spec, *choices.account_of(spec)):
+            notes.append(
+                "the account keeps a draw that answers this at no cost, and what follows is of a "
+                'new one, for which add label = "..."'
+            )
         terminal.note([] if json else notes)
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])

@@ -401,9 +401,7 @@ def plan(
     if spec.in_file:
         account = Account.of(spec)
         state, name = account.state(), account.path
-        if any(one.exists() for one in storage.answers(name, state, _digest(spec, name))):
-            return Plan(spec, account)
-        if _kept(spec, state, name):
+        if is_kept(spec, state, name):
             return Plan(spec, account)
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
@@ -463,6 +461,12 @@ def _finding(spec: Output, path: Path) -> Iterator[None]:
         f"is kept beside {path}, and the same request describes it at no cost"
     ):
         yield
+
+
+def is_kept(spec: Output, state: ledger.Account, path: Path) -> bool:
+    """Return whether an account has the answer of a request, or a draw from which it is read."""
+    stored = storage.answers(path, state, _digest(spec, path)) if spec.in_file else []
+    return any(file.exists() for file in stored) or _kept(spec, state, path) is not None
 
 
 def _readings(spec: Output) -> list[Output]:

@@ -104,6 +104,9 @@ def test_another_answer_of_a_kept_draw_costs_nothing(folder, capsys, first, late
     later = {key: first[key] for key in first if key == "mechanism"} | later
     assert harness.run(folder, insist=True, **{**TOTAL, **first}) == 0
     (kept,) = stored(folder)
+    capsys.readouterr()
+    assert harness.run(folder, verb="recommend", **{**TOTAL, **later}) == 0
+    assert "keeps a draw that answers this at no cost" in capsys.readouterr().err
     os.utime(folder / "people.csv", (2e9, 2e9))
     shown = []
     for out in ("later", "again"):
@@ -158,14 +161,13 @@ def test_a_request_that_differs_is_one_of_its_own(folder, later):
     assert len(harness.charges(folder)) == 2
 
 
-def test_moments_without_a_part_of_the_mean_answer_no_mean_unasked(folder):
+@pytest.mark.parametrize(("mechanism", "count"), [("laplace", 2), ("gaussian", 1)])
+def test_moments_without_a_part_of_the_mean_answer_no_mean_unasked(folder, mechanism, count):
     """Of two columns Gaussian noise has a mean at no cost, and Laplace noise has not."""
-    for mechanism, count in (("laplace", 2), ("gaussian", 3)):
-        keys = {**TOTAL, "delta": 0, "mechanism": mechanism}
-        keys |= {"delta": 1e-6} if mechanism == "gaussian" else {}
-        for number, query in enumerate(["covariance", ["mean", "covariance"]]):
-            assert harness.run(folder, f"{mechanism}{number}", **keys, query=query) == 0
-        assert len(harness.charges(folder)) == count
+    keys = {**TOTAL, "mechanism": mechanism}
+    for number, query in enumerate(["covariance", ["mean", "covariance"]]):
+        assert harness.run(folder, str(number), **keys, query=query) == 0
+    assert len(harness.charges(folder)) == count
 
 
 def test_bounds_of_another_origin_make_a_request_of_its_own(folder, monkeypatch):
@@ -233,6 +235,18 @@ def test_python_gives_one_answer_each_at_one_charge(tmp_path):
     # Records in memory have no name: each call is a release of its own.
     mdp.make_release(rows, query=["covariance", "mean"], account=account, **keys)
     assert len(account.releases) == 2
+
+
+def test_sums_of_parts_serve_a_list(tmp_path):
+    rows = np.random.default_rng(0).uniform(0, 1, (400, 2))
+    account = tmp_path / "a.privacy.json"
+    keys = {"bounds": {0: (0, 1), 1: (0, 1)}, "records": 400, "missing": "refuse"}
+    keys |= {"account": account, "target": 0}
+    merged = sum(mdp.sums(["mean", "regression"], part, **keys) for part in np.split(rows, 4))
+    total = {"epsilon": 10, "delta": 1e-5}
+    made = mdp.make_release(merged, epsilon=10, delta=1e-6, total=total)
+    assert made["mean"].rows[0] == pytest.approx(rows.mean(axis=0), abs=0.02)
+    assert len(mdp.Account(account).releases) == 1
 
 
 #: Relation, mechanism, and what the docstring of the weight says of both factors.
