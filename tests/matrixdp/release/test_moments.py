@@ -132,9 +132,13 @@ def test_another_answer_of_a_kept_draw_costs_nothing(folder, capsys, first, late
         if name == "mean":
             assert answer.numbers[0] == pytest.approx(np.clip(mean, -1, 1) * HALF + HALF)
         if name == "components":
-            # Of two columns an order is no matter.
             total = np.clip(np.linalg.eigvalsh(covariance), 0, None).sum()
             assert answer.numbers[:, 0].sum() == pytest.approx(total)
+        if name == "covariance":
+            raw = answer.details["raw_covariance"]
+            for place, (column, low, high) in enumerate(kept.release["columns"]):
+                half = (high - low) / 2
+                assert raw[column][column] == pytest.approx(covariance[place, place] * half**2)
 
 
 #: What makes a request one of its own after {"query": "covariance"}.
