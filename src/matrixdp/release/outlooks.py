@@ -96,7 +96,7 @@ def losses(output: Output, release: Release) -> tuple[float, ...]:
         rows = box.middle + half * (share * uniform - (1 - share) / 2)
         records = (rows - output.middle) / output.half
         answers = [*simulated_answers(output, release, records)]
-        result.append(max(round(output.loss(rows, np.array(answers)), 2), 0.0))
+        result.append(max(0.0, round(output.loss(rows, np.array(answers)), 2)))
     return tuple(result)
 
 
