@@ -19,15 +19,22 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the verb to a parser."""
     parser.add_argument("specification", help="TOML file that specifies the release")
+    parser.add_argument(
+        "--picture",
+        metavar="FILE.svg",
+        help="draw the ranges of columns and the noise of each mechanism, also from public facts",
+    )
 
 
-def run(specification: str, *, json: bool) -> None:
+def run(specification: str, *, picture: str | None, json: bool) -> None:
     """List the mechanisms, the one that is taken first, with details on it."""
     from matrixdp.cli import terminal
     from matrixdp.release import choices, plans, receipt
     from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
+    if picture is not None:
+        _write_picture(Path(picture), specs)
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
         if plans.is_kept(spec, *choices.account_of(spec)):
@@ -50,6 +57,26 @@ def run(specification: str, *, json: bool) -> None:
         terminal.show({"releases": contents, "together": together})
     elif together:
         print(together)
+
+
+def _write_picture(file: Path, specs: Sequence[Output]) -> None:
+    """Write the picture of the noise of releases.
+
+    Raises:
+        InputError: a release has none, or the file is there or cannot be written.
+    """
+    from matrixdp.checks import InputError
+    from matrixdp.release import choices, durable, picture
+
+    if file.suffix.lower() != ".svg":
+        raise InputError(f"{file} is no name of a picture; give --picture a name that ends in .svg")
+    if file.exists():
+        raise InputError(f"{file} is there already; move it, or give --picture another name")
+    panels = []
+    for spec in specs:
+        panels += picture.of_options(spec, [option for option, _ in choices.rank(spec)])
+    with durable.explain(file, "{cure}, or give --picture another path"):
+        durable.write(file, picture.draw(panels))
 
 
 def _content(

@@ -15,7 +15,7 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
-from matrixdp.release import durable, provenance, receipt_page, storage
+from matrixdp.release import durable, picture, provenance, receipt_page, storage
 from matrixdp.release.outputs import Bounds
 
 
@@ -32,8 +32,8 @@ class Answer:
             where the receipt has all.
         receipt: the guarantee and the noise.
         notes: messages for the owner of the records, a sentence each.
-        paths: paths by role, of what was written: ``release``, ``receipt``, ``page``, ``details``,
-            and of the ``account``.
+        paths: paths by role, of what was written: ``release``, ``receipt``, ``page``, ``picture``,
+            ``details``, and of the ``account``.
     """
 
     query: str
@@ -71,8 +71,14 @@ class Answer:
 
     @property
     def page(self) -> str:
-        """The receipt as Markdown."""
-        return receipt_page.markdown(self.receipt, self.query)
+        """The receipt as Markdown, which shows the picture of its noise where there is one."""
+        shown = file_names(self.query)["picture"] if self.picture else ""
+        return receipt_page.markdown(self.receipt, self.query, shown)
+
+    @property
+    def picture(self) -> str:
+        """The picture of the noise as SVG; empty where there is none."""
+        return picture.of_statement(self.receipt)
 
     @property
     def says(self) -> str:
@@ -85,6 +91,7 @@ class Answer:
             "release": self._text(),
             "receipt": json.dumps(self.receipt, indent=2) + "\n",
             "page": self.page,
+            "picture": self.picture,
             "details": json.dumps(self.details, indent=2) + "\n" if self.details else "",
         }
         names = file_names(self.query)
@@ -118,6 +125,7 @@ def file_names(query_name: str) -> dict[str, str]:
         "release": ".toml" if query_name == Bounds.name else ".csv",
         "receipt": ".receipt.json",
         "page": ".receipt.md",
+        "picture": ".receipt.svg",
         "details": ".details.json",
     }
     return {role: f"{query_name}{suffix}" for role, suffix in suffixes.items()}

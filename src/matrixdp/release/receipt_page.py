@@ -34,15 +34,18 @@ _EFFECTS = ("private_bounds", "clipping", "ridge")
 _LARGE = 20
 
 
-def markdown(statement: Mapping[str, Any], files: str = "release") -> str:
+def markdown(statement: Mapping[str, Any], files: str = "release", picture: str = "") -> str:
     """Return a receipt as Markdown.
 
     Args:
         statement: the receipt, see :func:`matrixdp.release.receipt.build`.
         files: name of the release's files, without suffixes.
+        picture: name of the picture of the noise, if there is one.
     """
     paragraphs = [f"**{title}** {text}" for title, text in _paragraphs(statement, files)]
     paragraphs.insert(1, "\n".join(_table(statement)))
+    if picture:
+        paragraphs.insert(2, f"![Noise]({picture})")
     return "\n\n".join(["# Receipt of a private release", *paragraphs]) + "\n"
 
 
@@ -62,8 +65,8 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
         f"{statement['date']} (UTC). {says}.",
     )
     yield "Whom it protects:", _protected(statement)
-    yield f"Epsilon is {_up(statement['epsilon'])}:", _odds(statement)
-    yield f"Delta is {_up(statement['delta'])}:", _chance(statement)
+    yield f"Epsilon is {up(statement['epsilon'])}:", _odds(statement)
+    yield f"Delta is {up(statement['delta'])}:", _chance(statement)
     yield "Missing and extreme values:", " ".join(_rules(statement))
     rule = statement["records_that_count"]
     yield "Records that count:", f"{rule}." if rule else "all of them."
@@ -89,11 +92,9 @@ def _spending(statement: Mapping[str, Any]) -> str:
     if "total_of_the_account" not in statement:
         return "no account counts this release; whoever made it must add up all of them."
     epsilon = statement["epsilon_of_all_releases_so_far"]
-    reason = (
-        f" That is below {_up(statement['epsilon'])} as a larger delta needs a smaller epsilon."
-    )
+    reason = f" That is below {up(statement['epsilon'])} as a larger delta needs a smaller epsilon."
     return (
-        f"epsilon {_up(epsilon)} by all releases of the account up to this one, at the delta of "
+        f"epsilon {up(epsilon)} by all releases of the account up to this one, at the delta of "
         f"its total, of {statement['total_of_the_account']}, which holds for good."
         + reason
         * (epsilon < statement["epsilon"])
@@ -115,7 +116,7 @@ def _protected(statement: Mapping[str, Any]) -> str:
 
 
 def _factor(epsilon: float) -> str:
-    return _up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{_up(epsilon)}"
+    return up(math.exp(epsilon)) if epsilon <= _LARGE else f"e^{up(epsilon)}"
 
 
 def _odds(statement: Mapping[str, Any]) -> str:
@@ -130,7 +131,7 @@ def _odds(statement: Mapping[str, Any]) -> str:
 def _chance(statement: Mapping[str, Any]) -> str:
     return (
         f"the chance of any set of answers is at most {_factor(statement['epsilon'])} times "
-        f"the other, plus {_up(statement['delta'])}."
+        f"the other, plus {up(statement['delta'])}."
     )
 
 
@@ -167,21 +168,21 @@ def _mechanism(statement: Mapping[str, Any]) -> str:
 
 def _table(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
-    noise = _noise(statement)
+    sizes = noise(statement)
     columns = _bounds(statement)
     names = [*columns][:_MOST]
-    yield "| column | bounds |" + "".join(f" {title} |" for title in noise)
-    yield "| --- | --- |" + " --- |" * len(noise)
+    yield "| column | bounds |" + "".join(f" {title} |" for title in sizes)
+    yield "| --- | --- |" + " --- |" * len(sizes)
     for name in names:
         sides = columns[name]
         cells = [_text(name), sides if isinstance(sides, str) else " to ".join(map(_number, sides))]
-        cells += [f"± {_up(values[name])}" if name in values else "" for values in noise.values()]
+        cells += [f"± {up(values[name])}" if name in values else "" for values in sizes.values()]
         yield f"| {' | '.join(cells)} |"
     if len(columns) > len(names):
-        yield f"| {len(columns) - len(names)} more, see the JSON | |" + " |" * len(noise)
+        yield f"| {len(columns) - len(names)} more, see the JSON | |" + " |" * len(sizes)
 
 
-def _noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
+def noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     """Return the public bounds on the noise of each column, by title; none where none is known."""
     cell = every()[answers_of(statement)["query"]].cell
     if not cell:
@@ -213,7 +214,7 @@ def _number(number: float | str) -> str:
     return number if isinstance(number, str) else f"{number:,.10g}"
 
 
-def _up(number: float) -> str:
+def up(number: float) -> str:
     """Return a positive number at three digits, rounded up but for errors of floating point."""
     exact = Decimal(f"{number:.12g}")
     step = Decimal(1).scaleb(exact.adjusted() - 2)

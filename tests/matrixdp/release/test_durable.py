@@ -33,7 +33,7 @@ IN_PARTS = {
 BOUNDS = {**PURE, "query": "bounds", "bounds": None, "columns": ["age", "income"]}
 
 ROWS = np.column_stack([np.arange(400), 500 * np.arange(400)])
-FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md")
+FILES = ("mean.csv", "mean.receipt.json", "mean.receipt.md", "mean.receipt.svg")
 
 #: Runs a release in a child of its own for each step that it is killed after, then once more.
 DRIVER = """
@@ -106,7 +106,7 @@ def state(folder):
 
 @pytest.mark.parametrize(
     ("keys", "published_files", "parts"),
-    [(PURE, 3, 1), (IN_PARTS, 4, 3), (BOUNDS, 3, 1)],
+    [(PURE, 4, 1), (IN_PARTS, 5, 3), (BOUNDS, 3, 1)],
     ids=["mean", "clipped", "bounds"],
 )
 def test_killed_after_any_step(tmp_path, keys, published_files, parts):

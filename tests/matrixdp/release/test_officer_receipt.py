@@ -22,7 +22,7 @@ DATE = "2031-02-03"
 
 def released(folder, out="out", date=DATE, **keys):
     """Make a release on a date; return its receipt and page."""
-    result = make(harness.spec(folder, **keys), folder / out, even_if_useless=True, date=date)
+    (result,) = make(harness.spec(folder, **keys), folder / out, even_if_useless=True, date=date)
     return json.loads(result.paths["receipt"].read_text()), result.paths["page"].read_text()
 
 
@@ -98,7 +98,7 @@ def test_a_release_of_records_in_memory_names_no_file_and_says_what_counts_it(tm
     ],
 )
 def test_numbers_are_rounded_so_that_no_promise_gets_stronger(number, up):
-    assert receipt_page._up(number) == up
+    assert receipt_page.up(number) == up
 
 
 def events(law, std):

@@ -172,6 +172,7 @@ def test_words(folder, capsys, monkeypatch, words, says):
         ("begun", json.dumps(ledger.begin(total, ledger.Relation("zero_out")))),
     ):
         Path(f"{name}.json").write_text(content)
+    Path("there.svg").write_text("<svg/>")
     Path("taken/.mean.csv.part").mkdir(parents=True)
     Path("dangling").symlink_to("nowhere")
     harness.save(Path("moved.csv"))

@@ -42,6 +42,8 @@ SIMULATED = (
 #: Noise of a weight, from which on answers that are divided by it may be off by any factor.
 FAITHFUL = 0.15
 
+#: Key of the losses by share of the bounds that records fill, in receipts.
+LOSSES = "loss_where_columns_fill"
 #: Key of means as the noise left them, in details.
 UNCLIPPED = "unclipped_mean"
 #: Key of sentences on numbers that may be noise alone, in details.
@@ -356,7 +358,16 @@ class Output(Specification):
             cases = {middle: least, bound: largest}
         deviations = {key + case: by_name(self.columns, part) for case, part in cases.items()}
         holds = self.condition(release) or None
-        return {**entries, **deviations, "noise_std_holds": holds, **effects, **self.effects}
+        fills = [f"{fill:.0%}" for fill in FILLS]
+        losses = {LOSSES: dict(zip(fills, option.losses, strict=True))} if option.losses else {}
+        return {
+            **entries,
+            **deviations,
+            "noise_std_holds": holds,
+            **effects,
+            **self.effects,
+            **losses,
+        }
 
     @property
     def _noise_key(self) -> str:
