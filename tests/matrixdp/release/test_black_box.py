@@ -18,9 +18,13 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.clipped import PrivatelyClipped
 from matrixdp.mechanisms.histogram import thresholds
 from matrixdp.mechanisms.in_parts import ComposedMoments
+from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
 from matrixdp.release import choices, tables
+from matrixdp.release.outputs.covariance import RAW
+from matrixdp.release.outputs.noisy import reader
+from matrixdp.release.outputs.output import UNCLIPPED
 
 CLAIMED, DELTA = 1.0, 0.01
 #: A release of 20 records in [0, 1], in Python.
@@ -115,6 +119,44 @@ def clipped_moments(folder, epsilon, delta=DELTA):
     return release
 
 
+def several_answers(folder, epsilon, delta=DELTA):
+    """One record is replaced, and all answers of a list are looked at together.
+
+    The published means and covariances have the noisy moments again, whose likelihoods under both
+    neighbours, which differ as far as any, an event compares.
+    """
+    bounds = {name: [-1, 1] for name in "abcd"}
+    stated = keys(epsilon, delta, mechanism="gaussian", records=20, bounds=bounds)
+    spec = harness.spec(folder, query=["mean", "covariance"], **stated)
+    (option,) = choices.by_noise(spec)
+    noise, others = option.release.noise, np.zeros((19, 4))
+    exact = [
+        exact_sums.value(spec.query, [spec.scaled(np.vstack([row, others]))])
+        for row in ([1.0, 1, 1, 1], [1.0, -1, -1, -1])
+    ]
+    changed = noise.whiten(exact[1] - exact[0])
+    # As far apart as the charge says.
+    assert np.linalg.norm(changed) == pytest.approx(option.release.mu, rel=0.01)
+    mean, covariance = spec.readings
+    reads = [reader(one, option.release, spec.columns) for one in (mean, covariance)]
+
+    def release(pair, first):
+        drawn = option.release.release_value(exact[int(first)])
+        first_answer, second = (read(drawn) for read in reads)
+        means = mean.answer(first_answer)[0]
+        for name, value in mean.details(first_answer).get(UNCLIPPED, {}).items():
+            means[spec.columns.index(name)] = value
+        table = covariance.details(second)[RAW]
+        products = np.array([[*row.values()] for row in table.values()]) + np.outer(means, means)
+        moments = exact[0].copy()
+        columns = np.delete(np.arange(5), CONSTANT)
+        moments[np.ix_(columns, columns)] = products
+        moments[CONSTANT, columns] = moments[columns, CONSTANT] = means
+        return noise.whiten(moments - exact[0]) @ changed / np.linalg.norm(changed)
+
+    return release
+
+
 def private_bounds(folder, epsilon, delta=0.0):
     """The first record decides which of two bins is above the threshold, and so the bounds."""
     names = {"query": "bounds", "bounds": None, "columns": ["x"], "mechanism": None}
@@ -175,6 +217,7 @@ HONEST = [
     (number_of_records, {}, 3 * 19.8 / 20, 200, 3000),
     (whole_person, {}, 3.02, 200, 3000),
     (clipped_moments, {}, 0.55, 200, 3000),
+    (several_answers, {}, 0.4, 200, 3000),
     (private_bounds, {}, 0.5, 0, 600),
     (private_bounds, {"delta": DELTA}, 0.5, 60, 600),
 ]
@@ -202,6 +245,8 @@ DEFECTS = [
     (whole_person, {}, 1, noise_of_one_record, 3.02, 200, 600),
     (clipped_moments, {}, 1, smaller(6), 0.53, 200, 600),
     (clipped_moments, {}, 1, smaller(2), 0.58, 0, 6000),
+    (several_answers, {}, 1, smaller(4), 0.4, 200, 600),
+    (several_answers, {}, 4, None, 1.8, 0, 1500),
     (private_bounds, {}, 4, None, 0.5, 0, 300),
     (private_bounds, {}, 1, smaller(8), 0.5, 0, 200),
     (private_bounds, {"delta": DELTA}, 1, smaller(8), 0.5, 0, 200),
@@ -222,7 +267,8 @@ def prove(tmp_path, monkeypatch):
             monkeypatch.setattr(os, "urandom", np.random.default_rng(pair).bytes)
             return release(pair, first)
 
-        python = DELTA if door in (frame, number_of_records, whole_person, clipped_moments) else 0.0
+        doors = frame, number_of_records, whole_person, clipped_moments, several_answers
+        python = DELTA if door in doors else 0.0
         delta = changes.get("delta", python)
         return harness.prove(seeded, pairs, above, delta, CLAIMED)
 

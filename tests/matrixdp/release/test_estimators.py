@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import dataclasses
+import functools
 import inspect
 import os
 import pickle
@@ -23,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import matrixdp as mdp
 from matrixdp.estimator_base import Private
-from matrixdp.release import fits
+from matrixdp.release import choices, fits, outlooks
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -55,6 +56,9 @@ def test_estimator_checks(estimator, check, monkeypatch):
 
     monkeypatch.setattr(Private, "_spend", repeated)
     monkeypatch.setattr(fits.OneFit, "spend", lambda *_: None)
+    # No check is of losses, of which a few draws then decide.
+    monkeypatch.setattr(outlooks, "_WORK", 1)
+    monkeypatch.setattr(choices, "_listed", functools.cache(choices._listed.__wrapped__))
     # Checks of other kinds of estimators (array libraries, fits without chance) leave by this.
     with contextlib.suppress(SkipTest):
         check(estimator)
