@@ -76,7 +76,9 @@ def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> N
         results = plans.make_all(specs, folder, even_if_useless=even_if_useless)
         named = []
         for spec, answers in zip(specs, results, strict=True):
-            names = [spec.release_name] if len(answers) == 1 else [one.query for one in answers]
+            label = f"{spec.label}: " * bool(spec.label)
+            names = [f"{label}{one.query}" for one in answers]
+            names = [spec.release_name] if len(answers) == 1 else names
             named += [*zip(names, answers, strict=True)]
         _print(named, json)
     except KeyboardInterrupt:

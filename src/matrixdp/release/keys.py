@@ -110,9 +110,13 @@ def _query(*, query: object) -> object:
     for name in query:
         if not isinstance(name, str) or name not in READINGS:
             names = ", ".join(READINGS)
+            # A list of numbers may be records.
+            kind = type(name).__name__
+            article = "an" if kind[0] in "aeiou" else "a"
+            shown = checks.shown(name) if isinstance(name, str) else f"{article} {kind}"
             raise InputError(
-                f"query has {checks.shown(name)}, and a list has answers that are read from one "
-                f"release of moments; take some of {names}, or a request of its own for another"
+                f"query has {shown}, and a list has answers that are read from one release of "
+                f"moments; take some of {names}, or a request of its own for another"
             )
     if len({*query}) < max(len(query), 2):
         raise InputError(
