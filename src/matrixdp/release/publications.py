@@ -50,7 +50,7 @@ def make_release(
     out: str | os.PathLike | None = None,
     even_if_useless: bool = False,
     **settings: Unpack[Settings],
-) -> Any:
+) -> Answer | Any:
     """Make one private release, with its receipt, as `matrixdp release` does.
 
     The path of a TOML file is the same transaction as on the command line: its account is charged,

@@ -217,7 +217,7 @@ HONEST = [
     (number_of_records, {}, 3 * 19.8 / 20, 200, 3000),
     (whole_person, {}, 3.02, 200, 3000),
     (clipped_moments, {}, 0.55, 200, 3000),
-    (several_answers, {}, 0.4, 200, 3000),
+    (several_answers, {}, 0.4, 60, 3000),
     (private_bounds, {}, 0.5, 0, 600),
     (private_bounds, {"delta": DELTA}, 0.5, 60, 600),
 ]
@@ -245,7 +245,7 @@ DEFECTS = [
     (whole_person, {}, 1, noise_of_one_record, 3.02, 200, 600),
     (clipped_moments, {}, 1, smaller(6), 0.53, 200, 600),
     (clipped_moments, {}, 1, smaller(2), 0.58, 0, 6000),
-    (several_answers, {}, 1, smaller(4), 0.4, 200, 600),
+    (several_answers, {}, 1, smaller(4), 0.4, 100, 600),
     (several_answers, {}, 4, None, 1.8, 0, 1500),
     (private_bounds, {}, 4, None, 0.5, 0, 300),
     (private_bounds, {}, 1, smaller(8), 0.5, 0, 200),
