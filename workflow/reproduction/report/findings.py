@@ -25,6 +25,15 @@ EPSILON, UNIT = "epsilon", "the unit"
 #: What a verdict is called where its own word is another one; a condition follows it.
 _WORDS = {NARROWER: "reproduced only under", DEPENDS: "depends on"}
 
+#: Why a claim fails, in words.
+RIVAL, LESS, SAME, EXACT = "rival", "less", "same", "exact"
+CAUSES = {
+    RIVAL: "what should lose is better",
+    LESS: "the gain is smaller than claimed",
+    SAME: "both sides draw the same noise",
+    EXACT: "a number that has to hold does not",
+}
+
 #: Kinds of claims that are counted by themselves; what is left is counted together.
 THEOREM, EXPERIMENT, OTHER = "theorem", "experiment", "other"
 #: Groups of claims, as the ledger counts them.
@@ -96,6 +105,30 @@ def count_controls(claims: pd.DataFrame) -> dict[str, int]:
     }
 
 
+def place(claim: Mapping[str, Any]) -> list[str]:
+    """Return where a claim stands, and what it is if its place does not say so."""
+    says = claim["claim_type"] in claim["place"].lower() or claim["claim_type"] == EXPERIMENT
+    return [claim["place"], *([] if says else [claim["claim_type"]])]
+
+
+def cause(claim: Mapping[str, Any]) -> str:
+    """Return why a claim fails, one of ``CAUSES``; empty for a claim that does not."""
+    if claim["verdict"] != NOT_REPRODUCED:
+        return ""
+    if claim["test"] == "identity":
+        return SAME
+    if pd.isna(claim["effect_high"]):
+        return EXACT
+    even = 1.0 if claim["relation"] == "times" else 0.0
+    return RIVAL if claim["effect_high"] < even else LESS
+
+
+def count_causes(claims: pd.DataFrame) -> dict[str, int]:
+    """Return how many claims fail for each of ``CAUSES``."""
+    causes = [cause(claim) for claim in claims.to_dict("records")]
+    return {name: causes.count(name) for name in CAUSES}
+
+
 def facts(claims: pd.DataFrame) -> pd.DataFrame:
     """Return one claim per deciding fact, without claims that are the same as another one."""
     return claims[~claims["same_as"].isin(claims["id"])]
@@ -127,16 +160,17 @@ def weaknesses(claim: Mapping[str, Any]) -> list[str]:
     if claim["unit_verdict"]:
         met_by = claim["unit_met_by"].split()
         outcome = {
-            REPRODUCED: f"holds{f', as for the {_label(met_by[0])}' if met_by else ''}",
-            NOT_REPRODUCED: "fails too",
-        }.get(claim["unit_verdict"], "is open")
+            REPRODUCED: f"it holds{f', for the {_label(met_by[0])} too,' if met_by else ''}",
+            NOT_REPRODUCED: "it fails too",
+        }.get(claim["unit_verdict"], "it is open")
         amounts = " and ".join(claim["unit_amounts"].split())
-        clauses.append(f"in the unit that we suspect ({amounts}) it {outcome}")
-    if claim["met_by"]:
-        clauses.append(f"the {_label(claim['met_by'].split()[0])} meets it too")
-    if claim["beaten_by"]:
-        better = _label(claim["beaten_by"].split()[0])
-        clauses.append(f"in direction alone: the {better} is better")
+        clauses.append(f"{outcome} in the unit that we suspect, where it asks for {amounts}")
+    # Being better says more than meeting the claim, too.
+    met_by, beaten_by = claim["met_by"].split()[:1], claim["beaten_by"].split()[:1]
+    if beaten_by:
+        clauses.append(f"the {_label(beaten_by[0])}, which uses no record, is better still")
+    elif met_by:
+        clauses.append(f"the {_label(met_by[0])}, which uses no record, passes the test too")
     return clauses
 
 

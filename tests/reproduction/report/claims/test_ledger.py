@@ -148,7 +148,7 @@ def test_an_argument_decides_whatever_the_trials(run):
         assert found["verdict"] == said
     numbers(run.folder, I9=True)
     found = verdict(run, open_one, rows=rows, argument=["I9"])
-    assert found["said"].startswith("by construction, number of I9: 2; in trials, no clear")
+    assert found["said"].startswith("without trials, number of I9: 2; in trials no diff")
     assert (found["test"], found["claim_type"]) == ("argument", "experiment")
     assert np.isnan(found["p"])
 
@@ -174,10 +174,10 @@ def test_exact_claims(run):
     numbers(run.folder, M1=True, M2=True, M3=False)
     good = run([plain])[0].loc["M0"]
     assert (good["verdict"], good["data_status"]) == ("reproduced", "")
-    assert good["said"] == "all 2 numbers hold; number of M1: 2"
+    assert good["said"] == "number of M1: 2; the other number holds too"
     bad = run([exact_entry(exact=["M1", "M3"])])[0].loc["M0"]
     assert bad["verdict"] == "not reproduced"
-    assert bad["said"] == "number of M3: 2, should be = 1"
+    assert bad["said"] == "number of M3: 2, where the claim needs 1"
     under = {"reading": "a full moon", "exact": ["M2"]}
     found = run([exact_entry(exact=["M3"], otherwise=under)])[0].loc["M0"]
     assert (found["verdict"], found["condition"]) == ("narrower", "a full moon")

@@ -13,6 +13,9 @@ from reproduction.report.findings import NARROWER, NOT_REPRODUCED, REPRODUCED
 from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 
+#: What a relation of a number to the expected one asks for, in words.
+BOUNDS = {"<=": "at most ", ">=": "at least ", "=": ""}
+
 
 def finding(claim: Claim, files: Files) -> dict[str, Any]:
     """Return the verdict on an exact claim. NotRun: the claim has no test, or no numbers."""
@@ -23,10 +26,13 @@ def finding(claim: Claim, files: Files) -> dict[str, Any]:
     number, condition = rows.sort_values("holds", kind="stable").iloc[0], ""
     reason = f"{number['statistic']}: {short(number['value'], 4)}"
     if number["holds"]:
-        verdict = REPRODUCED
-        reason = reason if len(rows) == 1 else f"all {len(rows)} numbers hold; {reason}"
+        verdict, others = REPRODUCED, len(rows) - 1
+        if others:
+            rest = "other number holds" if others == 1 else f"other {others} numbers hold"
+            reason += f"; the {rest} too"
     else:
-        reason += f", should be {number['relation']} {short(number['expected'], 4)}"
+        needed = f"{BOUNDS[number['relation']]}{short(number['expected'], 4)}"
+        reason += f", where the claim needs {needed}"
         verdict, other = NOT_REPRODUCED, claim.test.otherwise
         if other and numbers(other.exact, files)["holds"].all():
             verdict, condition = NARROWER, other.reading
@@ -50,7 +56,7 @@ def argument(claim: Claim, files: Files) -> str:
     if rows is None or not rows["holds"].all():
         return ""
     number = rows.iloc[0]
-    return f"by construction, {number['statistic']}: {short(number['value'], 2)}"
+    return f"without trials, {number['statistic']}: {short(number['value'], 2)}"
 
 
 def numbers(checks: Sequence[str], files: Files) -> pd.DataFrame:

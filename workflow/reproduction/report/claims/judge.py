@@ -35,6 +35,13 @@ from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, holm
 
+#: What a comparison of an amount finds, and what it asks for, in words.
+_AMOUNTS = {
+    "times": ", a ratio of {} where {} is claimed",
+    "by": ", a difference of {} where {} is claimed",
+    "within": ", a difference of {} where {} is allowed",
+}
+
 #: Columns of the comparisons behind the verdicts.
 COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
 
@@ -189,9 +196,9 @@ class Judge:
         case, verdict, claim = tests.case, tests.verdict, tests.case.claim
         if summary.SIMULATED in self._statuses(case):
             return Decision(UNTESTABLE, reasons=["run on simulated data, not on the paper's"])
-        reasons = [*_by_epsilon(tests), *self._means(case), *self._inseparable(claim)]
+        reasons = [*self._by_epsilon(tests), *self._differences(case), *self._inseparable(claim)]
         if argument:
-            reasons = [argument, f"in trials, {reasons[0]}", *reasons[1:]]
+            reasons = [argument, f"in trials {reasons[0]}", *reasons[1:]]
             return Decision(REPRODUCED, reasons=reasons)
         if not case.enough:
             reasons = [f"fewer than {ENOUGH} trials order nothing", *reasons]
@@ -200,10 +207,10 @@ class Judge:
         if verdict in (NOT_REPRODUCED, UNDECIDED) and claim.test.otherwise:
             reading, other = claim.test.otherwise.reading, tests.other
             if other is None:
-                reasons.append(f"{reading}: {tests.missing}")
+                reasons.append(f"under {reading}: {tests.missing}")
             else:
                 weakest = other.evidence[other.joint.weakest]
-                reasons.append(f"{reading}: {_means(weakest, claim)}")
+                reasons.append(f"under {reading}, {self._means(weakest, claim)}")
                 if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
                     return Decision(NARROWER, reading, reasons)
         if verdict == DEPENDS:
@@ -212,23 +219,54 @@ class Judge:
             reasons += self._printed_ratio(case)
         return Decision(verdict, reasons=reasons)
 
-    def _means(self, case: Case) -> list[str]:
+    def _differences(self, case: Case) -> list[str]:
         """Return the means of the decisive comparison in words."""
         claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
-        prefix = "no clear difference: " if verdict == UNDECIDED else ""
+        prefix = "no difference is clear: " if verdict == UNDECIDED else ""
         if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
-            prefix = f"the closest of {len(case.evidence)}: "
-        return [f"{prefix}{_means(part, claim)}"]
+            prefix = f"in the closest of {len(case.evidence)} comparisons "
+        return [f"{prefix}{self._means(part, claim)}"]
+
+    def _means(self, part: Evidence, claim: Claim) -> str:
+        """Return the means of the two rows of a comparison as a sentence."""
+        rows = (part.comparison.first, part.comparison.second)
+        metric = catalogue.metric(self._trials.metric(rows[0].experiment)).name
+        at = f"at epsilon {part.comparison.epsilon} " if part.comparison.epsilon else ""
+        asked = _AMOUNTS.get(part.comparison.relation, "").format(
+            short(abs(part.effect)), short(part.comparison.amount)
+        )
+        first, second = (
+            f"{short(mean, 4)} for {_name(row, claim)}"
+            for mean, row in zip((part.mean_better, part.mean_worse), rows, strict=True)
+        )
+        return f"{at}{metric} is {first} and {second}{asked}"
+
+    def _by_epsilon(self, tests: Tests) -> list[str]:
+        """Return a clause on what is decided at which epsilon, and one on the mean; or none."""
+        if tests.mean is None:
+            return []
+        outcomes = {REPRODUCED: "it holds", NOT_REPRODUCED: "it fails", UNDECIDED: "it is open"}
+        clauses = []
+        for verdict, words in outcomes.items():
+            at = [case.parts[0].comparison.epsilon for case in tests.cases]
+            here = [case.verdict == verdict for case in tests.cases]
+            some = [epsilon for epsilon, is_here in zip(at, here, strict=True) if is_here]
+            if all(here):
+                clauses.append(f"{words} at each of {len(at)} epsilons, {at[0]} to {at[-1]}")
+            elif some:
+                clauses.append(f"{words} at epsilon {_list(some)}")
+        part = tests.mean.evidence[tests.mean.decisive]
+        mean = f"by the mean over these {self._means(part, tests.mean.claim)}"
+        return [", ".join(clauses), mean]
 
     def _inseparable(self, claim: Claim) -> list[str]:
         """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
-        close = " or ".join(
-            " and ".join(_name(row, claim) for row in (each.first, each.second))
-            for each in printed.close_in_print(claim.comparisons, self._trials)
-        )
-        omitted = ", and are left out" if claim.test.read_off else ""
-        clause = f"by the paper's own intervals the difference of {close} may be 0{omitted}"
-        return [clause] if close else []
+        rivals: dict[Row, list[str]] = {}
+        for each in printed.close_in_print(claim.comparisons, self._trials):
+            rivals.setdefault(each.first, []).append(_name(each.second, claim))
+        close = [f"{_name(row, claim)} may equal {' or '.join(to)}" for row, to in rivals.items()]
+        omitted = ", so that they are left out" if claim.test.read_off else ""
+        return [f"by the paper's own intervals {each}{omitted}" for each in close]
 
     def _printed_ratio(self, case: Case) -> list[str]:
         """Return a clause on the printed ratio of the two rows that decide, beside ours, if any."""
@@ -236,7 +274,7 @@ class Judge:
         if (ratio := printed.ratio(part.comparison, self._trials)) is None:
             return []
         ours = short(part.mean_worse / part.mean_better, 4)
-        return [f"a ratio of {ours}, where the printed errors have one of {short(ratio, 4)}"]
+        return [f"the ratio of these errors is {ours} here and {short(ratio, 4)} in print"]
 
     def _numbers(self, tests: Tests) -> dict[str, Any]:
         """Return the numbers of the comparison that decides a claim."""
@@ -318,27 +356,12 @@ def _epsilons(case: Case) -> set[str]:
     return {epsilon for part in case.parts for epsilon in part.epsilons}
 
 
-def _by_epsilon(tests: Tests) -> list[str]:
-    """Return a clause on what is decided at which epsilon, and one on the mean; or none."""
-    if tests.mean is None:
-        return []
-    outcomes = {REPRODUCED: "it holds", NOT_REPRODUCED: "it fails", UNDECIDED: "it is open"}
-    clauses = []
-    for verdict, words in outcomes.items():
-        at = [case.parts[0].comparison.epsilon for case in tests.cases if case.verdict == verdict]
-        if at:
-            clauses.append(f"{words} at epsilon {', '.join(at)}")
-    part = tests.mean.evidence[tests.mean.decisive]
-    mean = f"by the mean over these, {_means(part, tests.mean.claim)}"
-    return ["; ".join(clauses), mean]
-
-
 def _identical(claim: Claim) -> dict[str, Any]:
     """Return the verdict on rows with the same noise distribution."""
     holds = [comparison.relation == "within" for comparison in claim.comparisons]
     return {
         "verdict": REPRODUCED if (all if claim.every else any)(holds) else NOT_REPRODUCED,
-        "reasons": ["the two are identically distributed: neither is ever better"],
+        "reasons": ["both draw noise of one distribution, so that neither is ever better"],
         "test": "identity",
         "evidence": "identical distributions",
     }
@@ -385,11 +408,10 @@ def _name(row: Row, claim: Claim) -> str:
     return f"{label} ({', '.join(details)})" if details else label
 
 
-def _means(part: Evidence, claim: Claim) -> str:
-    """Return the means of the two rows of a comparison as text."""
-    first, second = (_name(row, claim) for row in (part.comparison.first, part.comparison.second))
-    at = f" at epsilon {part.comparison.epsilon}" if part.comparison.epsilon else ""
-    return f"{first}: {short(part.mean_better, 4)}; {second}: {short(part.mean_worse, 4)}{at}"
+def _list(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _record(name: str, part: Evidence) -> dict[str, object]:
