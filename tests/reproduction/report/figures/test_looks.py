@@ -1,7 +1,9 @@
 """Looks of mechanisms: told apart by every reader, and the same whatever matplotlib's settings."""
 
 import itertools
+from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -9,6 +11,8 @@ from matplotlib.colors import to_rgb
 from reproduction import catalogue
 from reproduction.report import page
 from reproduction.report.figures import style
+
+ARTICLE = Path(__file__).parents[4] / "workflow/article/style.typ"
 
 
 def kind(look):
@@ -99,10 +103,40 @@ def test_families_are_told_apart_by_colour_blind_readers(vision, turned):
     assert near == []
 
 
-def test_figures_in_the_dark_are_dark_and_their_text_is_light():
-    def luminance(rgb):
-        return linear(rgb) @ [0.2126, 0.7152, 0.0722]
+def luminance(rgb):
+    return linear(rgb) @ [0.2126, 0.7152, 0.0722]
 
+
+def contrast(colour):
+    """Return the contrast of a colour to its ground, the lesser of both themes."""
+    pairs = [(luminance(turned(to_rgb(colour))), luminance(turned((1, 1, 1)))) for turned in TURNS]
+    return min((max(pair) + 0.05) / (min(pair) + 0.05) for pair in pairs)
+
+
+TURNS = (np.asarray, dark)
+
+
+def test_lines_have_a_contrast_of_three_in_both_themes():
+    looks = [entry.look for entry in catalogue.legends().values()]
+    looks += [entry.look for entry in style.legends("ellipses").values()]
+    looks += catalogue.unlisted(UNLISTED).values()
+    looks += [style.direction(name, n) for name in catalogue.legends() for n in range(4)]
+    colours = {look.colour for look in looks} | {style.FAINT, style.ALARM, style.BLUE}
+    assert {colour for colour in colours if contrast(colour) < 3} == set()
+    # Sky blue and yellow of Okabe and Ito are fainter on white.
+    assert max(contrast("#56B4E9"), contrast("#E69F00")) < 3
+
+
+def test_the_smallest_text_has_seven_points_in_the_article():
+    width = (21 - 2 * 1.9) / 2.54
+    assert "margin: (x: 1.9cm" in ARTICLE.read_text(encoding="utf-8")
+    names = ("font.size", "axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize")
+    with style.context():
+        smallest = min([style.SMALL, *(matplotlib.rcParams[name] for name in names)])
+    assert smallest * width / style.WIDTH >= 7
+
+
+def test_figures_in_the_dark_are_dark_and_their_text_is_light():
     ground = luminance(dark((1, 1, 1)))
     assert ground < 0.02
     for colour in (style.INK, "#555555", "#666666"):

@@ -50,7 +50,9 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     ):
         place = axes.get_xlim()[1] * 0.34
         arrow = {"arrowstyle": "-", "color": "#555555"}
-        axes.annotate(text, (at, 0.9), (place, 0.97), va="center", fontsize=8.5, arrowprops=arrow)
+        axes.annotate(
+            text, (at, 0.9), (place, 0.97), va="center", fontsize=style.SMALL, arrowprops=arrow
+        )
     return figure
 
 

@@ -46,15 +46,15 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
     noise = frame[["noise_std", "rescaled_std"]].stack().dropna()
     noise = noise[noise > 0]
     if len(noise):
-        grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 60)
+        grid[0, 0].set_xlim(noise.min() / 3, noise.max() * 2e4)
     for axes, (experiment, rows) in zip(grid[:, 0], panels.items(), strict=True):
         about = catalogue.experiment(str(experiment))
         axes.set_title(f"{about.title} (query {about.setup['query']})")
         _panel(axes, rows)
-    dot, line = catalogue.Look(style.INK, "o", "none"), catalogue.Look("#999999", "", "-")
+    dot, line = catalogue.Look(style.INK, "o", "none"), catalogue.Look("#777777", "", "-")
     full = style.key("noise added", dot)
     hollow = style.key("noise that would do", dot, markerfacecolor="white")
-    free = style.key("all directions and shares", line, linewidth=4, alpha=0.5)
+    free = style.key("all directions and shares", line, linewidth=2.4)
     quiet = Patch(facecolor=QUIET, edgecolor=style.INK, label="less than an entry's public range")
     style.legend(figure, [full, hollow, free, quiet], columns=4)
     return figure
@@ -84,7 +84,7 @@ def _panel(axes: Axes, rows: pd.DataFrame) -> None:
     for number, part in enumerate(parts):
         as_ = catalogue.look(str(part["mechanism"].iloc[0]))
         low, high, enough = part["noise_std"].min(), part["noise_std"].max(), part["rescaled_std"]
-        axes.hlines(number, low, high, color=as_.colour, linewidth=4, alpha=0.35)
+        axes.hlines(number, low, high, color=as_.colour, linewidth=2.4)
         dot = {"marker": as_.marker, "linestyle": "none", "color": as_.colour, "markersize": 6.5}
         if part["noise_inflation"].max() > 1.001:
             axes.hlines(number, enough.min(), low, color=as_.colour, linewidth=0.8)

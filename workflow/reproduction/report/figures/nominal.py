@@ -25,7 +25,7 @@ FEW = 4
 VERDICTS = {
     "not private": (style.ALARM, "delivered ε above the claimed one: not private"),
     "kept": (style.INK, "as promised"),
-    "wasted": (style.BLUE, "delivered ε below: more noise than the promise needs"),
+    "wasted": (style.BLUE, "delivered ε below: noise wasted"),
 }
 
 
@@ -110,14 +110,14 @@ def draw(claimed: float, frame: pd.DataFrame) -> style.Drawing:
             colour = VERDICTS[str(row.verdict)][0]
             dot: dict[str, Any] = {"color": colour, "markersize": 5, "markeredgewidth": 0}
             x = max(row.epsilon_delivered, LEAST)
-            axes.plot(x, number + up, "o", zorder=3, alpha=0.85, **dot)
+            axes.plot(x, number + up, "o", zorder=3, **dot)
     for number, (high, low) in enumerate(order.to_numpy()):
         # The number is written beside the end that is farther from the promise.
         at, side = (high, 9) if exceeds(high, claimed) else (low, -9)
         text = frames.count(at) if at >= LEAST else f"≤ {LEAST:g}"
         style.write_beside(axes, text, (max(at, LEAST), number), side)
     axes.axvline(claimed, color=style.INK, linewidth=1.2)
-    low, high = LEAST / 6, max(10 * claimed, 4 * frame["epsilon_delivered"].max())
+    low, high = LEAST / 15, max(10 * claimed, 4 * frame["epsilon_delivered"].max())
     axes.axvspan(claimed, high, color=style.ALARM, alpha=0.06, linewidth=0, zorder=0)
     style.name_rows(axes, order.index)
     axes.grid(axis="y", visible=True)

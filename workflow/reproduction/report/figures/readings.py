@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Any
 
@@ -91,8 +92,9 @@ def _strip(axes: Axes, rows: pd.DataFrame) -> None:
     for name, part in ours.groupby("mechanism", sort=False):
         number = int(part["x"].min())
         words = "" if part["private"].astype(bool).any() else f" ({audit_status.NOT_PRIVATE})"
-        text = textwrap.fill(part["row"].iloc[0].replace(" using the", ",") + words, 24)
-        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=8, transform=transform)
+        row = re.sub(" strategy$", "", part["row"].iloc[0])
+        text = textwrap.fill(re.sub(" (using the|with) ", ", ", row) + words, 18)
+        axes.text(number + 0.5, 1.02, text, ha="center", fontsize=style.SMALL, transform=transform)
         _shade(axes, part)
         axes.axvline(number, color=style.FAINT, linewidth=0.6)
         _outcomes(axes, part, catalogue.look(str(name)))
@@ -116,7 +118,7 @@ def _outcomes(axes: Axes, part: pd.DataFrame, look: catalogue.Look) -> None:
     # A logarithmic axis has no 0.
     low = np.maximum(part["mean"] - part["ci95"], part["mean"] / 2)
     colours = [look.colour if is_private else style.ALARM for is_private in private]
-    axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, alpha=0.35, lw=0.8)
+    axes.vlines(part["x"], low, part["mean"] + part["ci95"], colors=colours, lw=0.6)
     # A ring says that a value is met: on a logarithmic axis a near miss lies on its line, too.
     met = part["meets"].ne("neither")
     axes.plot(part["x"][met], part["mean"][met], "o", color=style.INK, mfc="none", ms=8, mew=0.8)

@@ -1,8 +1,9 @@
 """One look for all figures: a colour and a marker per mechanism, axes, bands, levels, marks.
 
-Figures are 9 inches wide, 900 pixels on a screen, with no text below 8 points. Colours begin with
-those of Okabe and Ito (2008), which readers with any common colour blindness tell apart; within a
-family of mechanisms markers and lines differ too.
+Figures are 9 inches wide, 900 pixels on a screen, and three quarters of that in the article, where
+no text is below 7 points. Colours begin with those of Okabe and Ito (2008), which readers with any
+common colour blindness tell apart; lines and markers have a contrast of 3 to their ground, by
+day and in the dark. Within a family of mechanisms markers and lines differ too.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ from reproduction.report.markup import short
 STYLE = Path(__file__).with_name("figures.mplstyle")
 
 WIDTH = 9.0
-#: Letters in a line of a headline.
-LETTERS = 84
+#: The size of the smallest text in points.
+SMALL = 9.4
+#: Letters in a line of a headline, and of notes below a panel.
+LETTERS, NOTE_LETTERS = 84, 112
 
 BLACK, BLUE, GREEN, VERMILLION = "#000000", "#0072B2", "#009E73", "#D55E00"
-INK, FAINT, ALARM = "#222222", "#B8B8B8", "#B00020"
+INK, FAINT, ALARM = "#222222", "#808080", "#B00020"
 
 
 def context(salt: str = "matrixdp") -> contextlib.AbstractContextManager[None]:
@@ -79,8 +82,8 @@ def legends(name: str) -> dict[str, Legend]:
     }
 
 
-#: Line, marker and share of white of the noise directions of one mechanism.
-_DIRECTIONS = (("-", "o", 0.0), ("--", "s", -0.6), ("-.", "^", 0.45), (":", "D", -0.3))
+#: Line, marker and share of black of the noise directions of one mechanism.
+_DIRECTIONS = (("-", "o", 0.0), ("--", "s", 0.65), ("-.", "^", 0.2), (":", "D", 0.42))
 
 
 def direction(mechanism: str, number: int) -> Look:
@@ -88,10 +91,9 @@ def direction(mechanism: str, number: int) -> Look:
 
     The hue is the mechanism's; shade, marker and line tell the directions apart.
     """
-    line, marker, white = _DIRECTIONS[number % len(_DIRECTIONS)]
-    # A negative share darkens.
-    share, end = abs(white), float(white > 0)
-    red, green, blue = ((1 - share) * part + share * end for part in to_rgb(look(mechanism).colour))
+    line, marker, black = _DIRECTIONS[number % len(_DIRECTIONS)]
+    # A lighter shade would be too faint on white.
+    red, green, blue = ((1 - black) * part for part in to_rgb(look(mechanism).colour))
     return Look(to_hex((red, green, blue)), marker, line)
 
 
@@ -119,7 +121,7 @@ def curve(
         # On a logarithmic axis an interval that reaches 0 would leave the picture.
         low = np.maximum(mean - half, np.where(mean > 0, mean / 100, -np.inf))
         if bars:
-            axes.vlines(x, low, mean + half, color=as_.colour, linewidth=1, alpha=0.7)
+            axes.vlines(x, low, mean + half, color=as_.colour, linewidth=1)
         else:
             axes.fill_between(x, low, mean + half, color=as_.colour, alpha=0.15, linewidth=0)
     style = {"color": as_.colour, "marker": as_.marker, "linestyle": as_.line}
@@ -178,8 +180,8 @@ def published_values(axes: Axes, rows: pd.DataFrame, as_: Look | None = None) ->
     ):
         if values := ", ".join(means[beyond].map(short)):
             where: dict[str, Any] = {"ha": "right", "va": at, "transform": axes.transAxes}
-            text = textwrap.fill(f"{arrow} published{unit}: {values}", 100)
-            axes.text(0.99, y, text, fontsize=8, **where)
+            text = textwrap.fill(f"{arrow} published{unit}: {values}", 62)
+            axes.text(0.99, y, text, fontsize=SMALL, **where)
     entry = [key(f"published at ε = 1{unit}", as_ or Look(INK, "o"), **_OPEN)]
     return entry if inside.any() else []
 
@@ -190,7 +192,7 @@ def name_curves(axes: Axes) -> None:
     values = {line: np.array(line.get_ydata(), dtype=float) for line in lines}
     ends = {line: y[np.isfinite(y)][-1] for line, y in values.items() if np.isfinite(y).any()}
     lines = sorted(ends, key=lambda line: ends[line], reverse=True)
-    names = [textwrap.fill(str(line.get_label()), 37) for line in lines]
+    names = [textwrap.fill(str(line.get_label()), 33) for line in lines]
     axes.legend(lines, names, loc="upper left", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
@@ -220,7 +222,8 @@ def write_beside(axes: Axes, text: str, at: tuple[float, float], points: float =
 
     No line strikes it.
     """
-    style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right", "fontsize": 8}
+    style: dict[str, Any] = {"va": "center", "ha": "left" if points > 0 else "right"}
+    style["fontsize"] = SMALL
     style["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.annotate(text, at, (points, 0), textcoords="offset points", **style)
 
@@ -228,8 +231,8 @@ def write_beside(axes: Axes, text: str, at: tuple[float, float], points: float =
 def notes(axes: Axes, members: Mapping[str, Iterable[str]], below: float) -> None:
     """Write names by their heading ``below`` points under a panel, from the figure's left edge."""
     texts = [f"{head}: {'; '.join(names)}" for head, names in members.items()]
-    lines = [textwrap.fill(text, 135) for text in texts]
-    style: dict[str, Any] = {"va": "top", "fontsize": 8, "color": "#666666"}
+    lines = [textwrap.fill(text, NOTE_LETTERS) for text in texts]
+    style: dict[str, Any] = {"va": "top", "fontsize": SMALL, "color": "#666666"}
     style |= {"xycoords": ("figure fraction", "axes fraction"), "textcoords": "offset points"}
     axes.annotate("\n".join(lines), (0.01, 0), (0, -below), annotation_clip=False, **style)
 

@@ -113,7 +113,7 @@ def _scheme(axes: Axes, part: pd.DataFrame, across: str, look: catalogue.Look) -
     delivered = across == "epsilon_delivered"
     x = part[across].clip(LEAST, MOST) if delivered else part[across]
     line = part[x.eq(part[across])]
-    thin: dict[str, Any] = {"linewidth": 0.8, "alpha": 0.6} if delivered else {}
+    thin: dict[str, Any] = {"linewidth": 0.8} if delivered else {}
     axes.plot(line[across], line["mean"], color=look.colour, linestyle=look.line, **thin)
     style.curve(
         axes, x, part["mean"], part["ci95"], as_=look, bars=delivered, linestyle="", marker=""
