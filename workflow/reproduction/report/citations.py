@@ -31,7 +31,8 @@ _WORK = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 def read_project() -> dict[str, Any]:
     """Return title, authors, version, date, address and archives, as CITATION.cff has them.
 
-    ``papers`` are the works that it refers to: title, authors, year and identifiers.
+    ``papers`` are the works that it refers to: title, authors, year, identifiers and the address
+    of the authors' code.
     """
     citation = read_yaml(_PROJECT_FILE)
     identifiers = [entry["value"] for entry in citation.get("identifiers", ())]
@@ -56,6 +57,7 @@ def read_project() -> dict[str, Any]:
                 "authors": [_name(author) for author in work["authors"]],
                 "year": work["year"],
                 "identifiers": [entry["value"] for entry in work["identifiers"]],
+                "code": work.get("repository-code", ""),
             }
             for work in citation.get("references", ())
         ],

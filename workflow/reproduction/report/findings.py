@@ -28,7 +28,7 @@ _WORDS = {NARROWER: "reproduced only under", DEPENDS: "depends on"}
 #: Why a claim fails, in words.
 RIVAL, LESS, SAME, EXACT = "rival", "less", "same", "exact"
 CAUSES = {
-    RIVAL: "what should lose is better",
+    RIVAL: "a rival is better",
     LESS: "the gain is smaller than claimed",
     SAME: "both sides draw the same noise",
     EXACT: "a number that has to hold does not",

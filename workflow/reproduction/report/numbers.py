@@ -172,8 +172,11 @@ def _counts(claims: pd.DataFrame) -> dict[str, PrintedNumber]:
             counts[f"{prefix}.all"] = len(claimed)
             for verdict in findings.VERDICTS:
                 counts[f"{prefix}.{verdict}"] = int(claimed["verdict"].eq(verdict).sum())
-            for control, count in findings.count_controls(claimed).items():
-                counts[f"{prefix}.{control}"] = count
+            for name, count in {
+                **findings.count_controls(claimed),
+                **findings.count_causes(claimed),
+            }.items():
+                counts[f"{prefix}.{name}"] = count
     return {
         name: PrintedNumber(str(n), n, "none", "claims, counted", "claims.csv")
         for name, n in counts.items()

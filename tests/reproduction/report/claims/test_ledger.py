@@ -227,3 +227,20 @@ def test_a_claim_counts_with_another_one_only_if_it_states_nothing_beyond_it():
     amounts = [name for name, some in relations.items() if some and some <= {"by", "times"}]
     assert amounts == ["M26", "M27", "M29", "M33", "M34"]
     assert same.keys().isdisjoint(amounts)
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        ({}, "rival"),
+        ({"relation": "by", "effect_high": 0.002}, "less"),
+        ({"relation": "times", "effect_high": 1.01}, "less"),
+        ({"relation": "times", "effect_high": 0.99}, "rival"),
+        ({"test": "identity", "effect_high": np.nan}, "same"),
+        ({"test": "numeric", "effect_high": np.nan}, "exact"),
+        ({"verdict": "undecided"}, ""),
+    ],
+)
+def test_why_a_claim_fails(fields, cause):
+    failing = {"verdict": "not reproduced", "test": "paired t, Holm", "relation": "beats"}
+    assert findings.cause({**failing, "effect_high": -0.1, **fields}) == cause

@@ -31,6 +31,7 @@ from reproduction.report.page import (
     delivered,
     machine,
     pictures,
+    printed,
     prose,
     sections,
     views,
@@ -47,6 +48,7 @@ FOLDER = Path(__file__).parent
 _TAGS = re.compile(
     r"""(<script\b.*?</script>|<style\b.*?</style>|<(?:[^<>"]|"[^"]*")*>)""", flags=re.DOTALL
 )
+_SENTENCE = re.compile(r"(?<=[.)]) (?=[A-Z†‡*])")
 _POWER = re.compile(r"(?:\d[\d.,]*|\))e-\d+")
 
 #: What messages call tables that cannot be read.
@@ -111,11 +113,18 @@ def build(
         _table(name, outputs): prose.html(catalogue.experiment(name).differences)
         for name in outputs.experiments
     }
+    charts = {_table(name, outputs): printed.chart(outputs, name) for name in outputs.experiments}
     evidence = {
         name: _item(outputs, name)
-        | {"headline": headlines.get(name, ""), "differences": differences.get(name, "")}
+        | {
+            "headline": headlines.get(name, ""),
+            "differences": differences.get(name, ""),
+            "chart": charts.get(name),
+        }
         for name in present
     }
+    for chapter in chapters:
+        _shorten_captions(evidence[name] for name in chapter.results)
     statuses: dict[str, list[dict[str, Any]]] = {}
     for source in provenance:
         statuses.setdefault(str(source.get("status")), []).append(source)
@@ -147,6 +156,19 @@ def build(
         },
     )
     return _unbroken(html)
+
+
+def _shorten_captions(items: Iterable[dict[str, Any]]) -> None:
+    """Leave out of captions what stands in an earlier one of the section, and name that one."""
+    first: dict[str, str] = {}
+    for item in items:
+        sentences = _SENTENCE.split(item["caption"])
+        new = [sentence for sentence in sentences if sentence not in first]
+        if len(new) < len(sentences):
+            other = next(first[sentence] for sentence in sentences if sentence in first)
+            new.append(f"{'All else is as' if new else 'As'} in {other}.")
+        first |= {sentence: item["title"] for sentence in sentences if sentence not in first}
+        item["caption"] = " ".join(new)
 
 
 def _sections(outputs: PageRun, only: list[str]) -> list[sections.Section]:
@@ -184,7 +206,8 @@ def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[s
         view = views.ledger(claims, outputs.table("tables/errata"))
     places = {name.rpartition("/")[2]: _slug(name) for name in sorted(present)}
     errata = pictures.data_uri(outputs.files["tables/errata"]) if view["errors"] else ""
-    html = _render("ledger.html.j2", view | {"places": places, "errata": Markup(errata)})
+    files = {"errata": Markup(errata), "readings": Markup(view["readings"])}
+    html = _render("ledger.html.j2", view | files | {"places": places})
     return {"item_type": "html", "html": Markup(html)}
 
 
@@ -266,6 +289,8 @@ def _environment() -> jinja2.Environment:
     )
     explained = functools.partial(prose.explained, glossary=catalogue.section("glossary"))
     environment.filters |= {"explained": explained, "inline": prose.inline, "slug": _slug}
+    # A line of an attribute ends at a hyphen, but not at this one.
+    environment.filters["unbroken"] = lambda text: re.sub(r"(?<=\de)-(?=\d)", "\u2011", text)
     environment.filters["shorten_remark"] = catalogue.shorten_remark
     environment.filters["experiment"] = lambda name: catalogue.experiment(name).title
     environment.filters |= {"cell": markup.format_value, "short": markup.short}
@@ -322,12 +347,13 @@ def _added(
     of_run = "\n".join(
         f"{name}: {value}" for name, value in {**facts, **machine.versions()}.items()
     )
+    about_project = {"project": citations.read_project(), "has_commit": bool(facts)}
     parts = [
         _prose_item("Trials, guarantees, verdicts, constants", "methods", words),
         _prose_item("Privacy audit", "audit", words),
         _table_item(data)
         | {"settings": Markup(pictures.address("text/yaml", text)), "screen": True},
-        _prose_item("How to cite it", "cite", {**words, "project": citations.read_project()}),
+        _prose_item("How to cite it", "cite", {**words, **about_project}),
         _prose_item("How to rerun it", "rerun", words),
         {
             "item_type": "glossary",
@@ -429,7 +455,7 @@ def _table_item(sheet: Sheet) -> dict[str, Any]:
         "table": sheet,
         "columns": [sheet.headings[i] for i in places],
         "groups": groups,
-        "note": _note(texts) + _further(sheet),
+        "caption": sheet.caption + _note(texts) + _further(sheet),
     }
 
 

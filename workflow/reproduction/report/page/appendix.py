@@ -33,7 +33,7 @@ def provenance(files: Files) -> tuple[Sheet, list[dict[str, Any]]]:
             Column("Data set", lambda entry: f"{entry.get('title', '')} ({entry['folder']})"),
             Column("Status", lambda entry: entry.get("status", "")),
             Column("Matrix", _shapes),
-            Column("File", lambda entry: _files(entry) or "generated"),
+            Column("File", lambda entry: _files(entry) or "generated", page=None),
             Column("Content check", _match),
             Column("Licence", lambda entry: entry.get("licence", "")),
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from reproduction import catalogue
 from reproduction.experiments import readings
 from reproduction.report import findings
+from reproduction.report.page import pictures
 from reproduction.report.tables import claims
 
 #: Kinds of rows, in their order.
@@ -22,9 +23,9 @@ Rows = dict[tuple[str, str], list[dict[str, Any]]]
 def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
     """Return the variables of ``ledger.html.j2``.
 
-    ``table`` is ``claims.csv``, ``errors`` the table of errata, of which those that cost privacy
-    are shown. Theorems, other statements and experiments are counted apart; claims that one fact
-    decides count once.
+    ``table`` is ``claims.csv``, ``errors`` the table of errata. Of errata and readings those that
+    cost privacy are shown; all others stand in a file. Theorems, other statements and experiments
+    are counted apart; claims that one fact decides count once.
     """
     rows = table.assign(word=table["verdict"].map(findings.word))
     meanings: dict[str, str] = catalogue.section("verdicts")
@@ -50,15 +51,18 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         groups[CLAIMS, f"{paper}: claims"] = [
             _claim(row) | {"tags": [paper, row["word"]]} for row in of_paper.to_dict("records")
         ]
-        papers.append({"title": claims.PAPERS.get(str(paper), str(paper)), "bars": bars})
+        title = claims.PAPERS.get(str(paper), str(paper))
+        papers.append({"title": title, "bars": bars, "causes": _causes(findings.facts(of_paper))})
         totals += [bar["total"] for bar in bars]
     costly = errors[errors["costs_privacy"]] if len(errors) else errors
     for paper, part in costly.groupby("paper", sort=False) if len(costly) else ():
         groups[ERRATA, f"{paper}: errata that cost privacy"] = [
             _erratum(row) | {"tags": [paper, ERRATA]} for row in part.to_dict("records")
         ]
-    questions = [_reading(each) | {"tags": [READINGS]} for each in readings.questions().values()]
-    groups[READINGS, "Readings: what the papers leave open"] = questions
+    questions = [*readings.questions().values()]
+    groups[READINGS, "MVG: readings that cost privacy"] = [
+        _reading(each) | {"tags": [READINGS]} for each in questions if each.not_private
+    ]
     sizes = dict.fromkeys(KINDS, 0)
     for (kind, _), members in groups.items():
         sizes[kind] += len(members)
@@ -70,9 +74,19 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
         "groups": [(title, members) for (_, title), members in groups.items()],
         "kinds": [(kind, count) for kind, count in sizes.items() if count],
         "errors": len(errors),
+        "questions": len(questions),
+        "readings": pictures.address("text/csv", _readings_file(questions)),
         # The page's filter: one tag of each group.
         "filters": [[*map(str, rows["paper"].unique())], [*order, ERRATA, READINGS]],
     }
+
+
+def _causes(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """Return why claims fail, in words, and the identifiers of those that do for it."""
+    names: dict[str, list[str]] = {}
+    for row in rows.to_dict("records"):
+        names.setdefault(findings.cause(row), []).append(row["id"])
+    return [(words, names[cause]) for cause, words in findings.CAUSES.items() if cause in names]
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +97,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
         "id": row["id"],
         "anchor": f"claim-{row['id']}",
         "text": row["claim"],
-        "place": ", ".join(filter(None, [row["place"], row["claim_type"], counts])),
+        "place": ", ".join(filter(None, [*findings.place(row), counts])),
         "verdict": findings.text(row),
         "word": row["word"],
         "why": f"{why}.",
@@ -95,6 +109,22 @@ def _erratum(row: Mapping[str, Any]) -> dict[str, Any]:
     anchor = f"erratum-{row['id'].lower()}"
     words = {"text": row["printed"], "verdict": row["consequence"], "why": row["right"]}
     return {"id": row["id"], "anchor": anchor, "place": row["place"], **words}
+
+
+def _readings_file(questions: Sequence[readings.Question]) -> str:
+    """Return all questions that the paper leaves open as CSV."""
+    rows = [
+        {
+            "name": each.name,
+            "symbol": each.title,
+            "question": each.about,
+            "read_as": each.default,
+            "also_run": " ".join(value for value in each.values if value != each.default),
+            "not_private": " ".join(each.not_private),
+        }
+        for each in questions
+    ]
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
 
 
 def _reading(question: readings.Question) -> dict[str, Any]:
