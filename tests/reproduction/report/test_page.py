@@ -88,7 +88,7 @@ def test_what_a_person_left_in_the_folder_is_not_shown(sample, tmp_path):
 
 def test_the_configuration_is_shown_and_nothing_private(html):
     provenance = section(html, "how")
-    assert ">bupa.data<" in provenance
+    assert ">6 x 345<" in provenance
     assert ">matches<" in provenance
     assert "table_epsilon: '1'" in unquote(provenance)
     assert "private-folder" not in html

@@ -11,9 +11,9 @@ from reproduction.report.sheet import Sheet
 from reproduction.report.tables.base import Column, Table
 
 PROVENANCE = (
-    "The files that were read; provenance.json beside the data has their checksums. The content "
-    "check compares the records themselves, whatever container they came in. Matrix: features x "
-    "records, as released; for networks the arrays that they are trained on."
+    "provenance.json beside the data names the files that were read, with their checksums. The "
+    "content check compares the records themselves, whatever container they came in. Matrix: "
+    "features x records, as released; for networks the arrays that they are trained on."
 )
 
 

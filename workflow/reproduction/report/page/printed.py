@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from reproduction import catalogue
-from reproduction.report import markup
+from reproduction.report import audit_status, markup
 from reproduction.report.page.run import PageRun
 from reproduction.report.rows import take_shared_means
 
@@ -69,7 +71,7 @@ def chart(run: PageRun, experiment: str) -> Chart | None:
 
     pairs = [
         Pair(
-            markup.mechanism(row),
+            _label(row),
             mark(row["mean"], row["ci95"]),
             mark(row["printed"], row["printed_ci95"]),
         )
@@ -78,3 +80,9 @@ def chart(run: PageRun, experiment: str) -> Chart | None:
     ticks = [(place(10.0**power), markup.short(10.0**power)) for power in range(low, high + 1)]
     metric = catalogue.metric(str(rows["metric"].iloc[0])).name
     return Chart(metric, sorted(pairs, key=lambda pair: -pair.ours.at), ticks)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    """Return the label of a row; one that the audit refutes says that it is not private."""
+    remark = audit_status.text(row)
+    return markup.mechanism(row) + (f" ({remark})" if remark else "")
