@@ -36,7 +36,9 @@ from matrixdp.noise import safe
 from matrixdp.noise.distributions import GaussianDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Ball, Box
+from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.ratios import RatioQuery
 from matrixdp.privacy.sensitivity import (
     MeanQuery,
     Query,
@@ -63,6 +65,7 @@ QUERIES = [
     MeanQuery(DOMAINS["uneven"], RECORDS),
     MeanQuery(DOMAINS["ball"], RECORDS, "zero_out"),
     PresentMeanQuery.of(2, RECORDS),
+    GroupMeanQuery.of(2, 1, RECORDS),
     SecondMomentQuery(DOMAINS["cube"], RECORDS),
     SecondMomentQuery(DOMAINS["uneven"], RECORDS),
     SecondMomentQuery(DOMAINS["ball"], RECORDS, "zero_out"),
@@ -474,7 +477,7 @@ def check_refusals(case: Case) -> None:
     ):
         with pytest.raises(InputError, match=words):
             release.simulate(wrong, np.random.default_rng(0), count)
-    if not (isinstance(case.query, PresentMeanQuery) or case.query.add_or_remove):
+    if not (isinstance(case.query, RatioQuery) or case.query.add_or_remove):
         with pytest.raises(InputError, match="outside its public bounds"):
             release.simulate(1e6 * (1 + np.abs(value)), np.random.default_rng(0), 1)
 

@@ -31,6 +31,7 @@ MODULES = {
     "matrixdp.noise.distributions",
     "matrixdp.noise.value",
     "matrixdp.privacy.domain",
+    "matrixdp.privacy.groups",
     "matrixdp.privacy.present",
     "matrixdp.privacy.sensitivity",
     "matrixdp.privacy.sizes",

@@ -14,7 +14,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Ball, Box
-from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.ratios import RatioQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
     MeanQuery,
@@ -68,8 +68,8 @@ def changes(query: Query, records: Array, others: Array) -> Array:
 def contributions(query: Query, records: Array) -> Array:
     """Return the terms of records in f, before an average divides by n."""
     rows = records.reshape(len(records), -1, query.features)
-    if isinstance(query, PresentMeanQuery):
-        rows = _pairs(query, rows)
+    if isinstance(query, RatioQuery):
+        rows = query.states(rows)
     columns = np.swapaxes(rows, 1, 2)
     if isinstance(query, RecordsQuery):
         return columns
@@ -78,14 +78,6 @@ def contributions(query: Query, records: Array) -> Array:
     assert isinstance(query, SecondMomentQuery)
     # An outer product is faster without a sum.
     return columns * rows if rows.shape[1] == 1 else columns @ rows
-
-
-def _pairs(query: PresentMeanQuery, rows: Array) -> Array:
-    """Return rows (..., 2m) as records of values with their presence: all or nothing of each."""
-    half = rows.shape[-1] // 2
-    weights = query.domain.magnitudes[half:]
-    marks = np.where(rows[..., half:] > weights / 2, weights, 0.0)
-    return np.concatenate([rows[..., :half] * (marks > 0), marks], axis=-1)
 
 
 def worst(query: Query, size: Size, stream: np.random.Generator) -> Neighbours:

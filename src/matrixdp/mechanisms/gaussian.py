@@ -16,6 +16,7 @@ from matrixdp.mechanisms.mechanism import Budget, Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
+from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import MeanQuery, Mu, Query, RecordsQuery, SecondMomentQuery
 from matrixdp.privacy.sizes import SizeQuery
@@ -36,7 +37,9 @@ class Gaussian(Mechanism):
     '0.0211'
     """
 
-    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SizeQuery, SecondMomentQuery})
+    queries = frozenset(
+        {RecordsQuery, MeanQuery, PresentMeanQuery, GroupMeanQuery, SizeQuery, SecondMomentQuery}
+    )
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float) -> AdditiveGaussian:

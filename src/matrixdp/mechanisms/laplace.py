@@ -11,6 +11,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
+from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.quadratic import UPWARDS
 from matrixdp.privacy.sensitivity import Box, MeanQuery, Query, RecordsQuery, SecondMomentQuery
@@ -29,7 +30,9 @@ class Laplace(Mechanism):
     array([[0.02]])
     """
 
-    queries = frozenset({RecordsQuery, MeanQuery, PresentMeanQuery, SizeQuery, SecondMomentQuery})
+    queries = frozenset(
+        {RecordsQuery, MeanQuery, PresentMeanQuery, GroupMeanQuery, SizeQuery, SecondMomentQuery}
+    )
     sensitivity_only = True
 
     def calibrate(self, query: Query, *, epsilon: float, delta: float = 0.0) -> AdditiveMechanism:

@@ -19,7 +19,7 @@ from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.ratios import RatioQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 
 
@@ -48,8 +48,8 @@ class MinMaxScaled(Mechanism):
         Raises:
             InputError: the mechanism does not add noise, or a ball bounds the records.
         """
-        if isinstance(query, PresentMeanQuery):
-            raise InputError("sums of values present are in units of their bounds already")
+        if isinstance(query, RatioQuery):
+            raise InputError("sums beside counts are in units of their bounds already")
         return _in_units(self.mechanism, query, units, epsilon=epsilon, delta=delta)
 
 
@@ -130,10 +130,10 @@ def _in_units(
 
 
 def units(query: Query) -> Array:
-    """Return the unit of each column, (m,); sums of values present are in half ranges, so 1."""
+    """Return the unit of each column, (m,); sums beside counts are in half ranges, so 1."""
     domain = query.domain
-    if isinstance(query, PresentMeanQuery):
-        return np.ones(query.columns)
+    if isinstance(query, RatioQuery):
+        return np.ones(max(query.columns, 1))
     if isinstance(domain, Box) and not isinstance(query, SecondMomentQuery):
         return domain.widths / 2
     return domain.magnitudes

@@ -25,7 +25,7 @@ from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
 from matrixdp.privacy import cells
 from matrixdp.privacy.domain import Ball, Box, block_rows
-from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.ratios import RatioQuery
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondMomentQuery
 
 #: Lattice steps by power: of a feature's range for sums of values (1), of its largest absolute
@@ -38,7 +38,7 @@ _ROWS, _MANY = 2**15, 2**24
 _LONGEST = 1e150
 
 #: What classes of queries compute where this module computes it.
-_VALUES = (RecordsQuery.value, MeanQuery.value, PresentMeanQuery.value, SecondMomentQuery.value)
+_VALUES = (RecordsQuery.value, MeanQuery.value, RatioQuery.value, SecondMomentQuery.value)
 
 
 @isolate
@@ -172,7 +172,7 @@ def _within(query: Query, rows: Array) -> Array:
     domain = query.domain
     if not isinstance(domain, Ball):
         rows = np.clip(np.where(np.isnan(rows), domain.middle, rows), domain.lower, domain.upper)
-        return query.states(rows) if isinstance(query, PresentMeanQuery) else rows
+        return query.states(rows) if isinstance(query, RatioQuery) else rows
     # Cut entries first: squares would overflow.
     rows = np.clip(np.nan_to_num(rows, nan=0.0), -_LONGEST, _LONGEST)
     # Leave room for rounding to the lattice, which adds up to half a step along each feature.

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
-from matrixdp.privacy.sensitivity import MeanQuery, Mu
+from matrixdp.privacy.ratios import RatioQuery
+from matrixdp.privacy.sensitivity import Mu
 
 
 @dataclass(frozen=True)
-class PresentMeanQuery(MeanQuery):
+class PresentMeanQuery(RatioQuery):
     """The sums S_j of the values present and w times their counts C_j, over n; shape 2m x 1.
 
     A record adds (s_j, w) per column, with s_j in [-1, 1], or (0, 0) where its value is missing.
@@ -80,11 +81,6 @@ class PresentMeanQuery(MeanQuery):
         least = 2.0 if self.adjacency == "replace" else 0.0
         return self.columns * max(least, 1 + self.weight) / self.effective_records
 
-    @property
-    def l2_sensitivity(self) -> float:
-        """L2 sensitivity, see the docstring of the class."""
-        return self.directional_mu(np.ones(self.features)).value
-
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Gaussian noise; along directions that of all of the domain, a bound.
 
@@ -114,9 +110,9 @@ class PresentMeanQuery(MeanQuery):
         counts = np.where(present, self.weight, 0.0)
         return np.concatenate([np.where(present, values, 0.0), counts], axis=-1)
 
-    def value(self, records: Array) -> Array:
-        """Return the sums and weighted counts of records (..., 2m, n), over n."""
-        return super().value(np.swapaxes(self.states(np.swapaxes(records, -1, -2)), -1, -2))
+    def ratio_variances(self, variances: Array) -> Array:
+        """Return the variances (m, 1) of means at 1 or -1, where no value is missing."""
+        return variances[: self.columns] + variances[self.columns :] / self.weight**2
 
 
 def _domain(columns: int, weight: float) -> Box | None:

@@ -17,7 +17,7 @@ from matrixdp.mechanisms.mechanism import UNAUDITED, Mechanism, delta_for_noise
 from matrixdp.mechanisms.promise import promised
 from matrixdp.mechanisms.release import Release
 from matrixdp.mechanisms.scaled import MinMaxScaled, units, unscaled
-from matrixdp.privacy.present import PresentMeanQuery
+from matrixdp.privacy.ratios import RatioQuery
 from matrixdp.privacy.sensitivity import Query, SecondMomentQuery
 from matrixdp.status import CERTIFIED, DECLARED
 
@@ -171,11 +171,10 @@ def _candidates(query: Query, *, pure: bool) -> list[Mechanism]:
 def variances(release: AdditiveMechanism) -> Array:
     """Return the noise's variance of each entry (m, m), or of each column (m, 1) of a matrix.
 
-    A mean of values present has that of its ratio to first order, at the end of its bounds and with
-    none missing.
+    A ratio of a sum to a count has its own to first order, see :class:`RatioQuery`.
     """
     distribution, _, _ = release.whitened
     spread, query = distribution.variances, release.query
-    if isinstance(query, PresentMeanQuery):
-        return spread[: query.columns] + spread[query.columns :] / query.weight**2
+    if isinstance(query, RatioQuery):
+        return query.ratio_variances(spread)
     return spread[:, :1] if release.query.output_type == "matrix" else spread

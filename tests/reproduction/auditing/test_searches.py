@@ -34,6 +34,7 @@ from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuar
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import exact_sums
+from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.privacy.present import PresentMeanQuery
 from matrixdp.privacy.sensitivity import (
     ADD_OR_REMOVE,
@@ -95,6 +96,8 @@ def posed(kind, domain, adjacency):
     bounds = DOMAINS[domain]
     if kind is PresentMeanQuery:
         return kind.of(bounds.features, RECORDS, adjacency)
+    if kind is GroupMeanQuery:
+        return kind.of(3, 1, RECORDS, adjacency)
     return kind(bounds, RECORDS, adjacency)
 
 
@@ -148,7 +151,7 @@ def test_all_that_is_public_is_searched():
     kinds = {*MECHANISMS.values(), *QUERIES, *domains, *ESTIMATORS}
     assert {*PUBLIC.values()} - kinds == {PUBLIC[name] for name in OTHERS}
     kinds = {kind for _, kind in SERVED} | {k for one in MECHANISMS for k in example(one).queries}
-    assert kinds == set(QUERIES) | {NormalEquations, PresentMeanQuery, COUNTED}
+    assert kinds == set(QUERIES) | {NormalEquations, PresentMeanQuery, GroupMeanQuery, COUNTED}
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
