@@ -105,7 +105,9 @@ def misses(release, ratio, share, draws=2000, narrower=1.0):
     rows[:count] = ratio + np.linspace(-0.05, 0.05, count)[:, None]
     truth = np.nanmean(rows, axis=0) if count else np.inf
     stream = np.random.default_rng(7)
-    noise = release.noise.sample(stream, draws)[..., 0] * release.rounding_factor
+    size, law = release.noise.size, release.noise.law
+    sample = stream.normal if law == safe.NORMAL else stream.laplace
+    noise = sample(0, size[:, 0], (draws, len(size))) * release.rounding_factor
     private = exact_sums.value(mean_query, [mean_query.terms(rows)])[:, 0] + noise
     estimate = present_mean.means(release, private)
     middle, half = (estimate.high + estimate.low) / 2, (estimate.high - estimate.low) / 2
