@@ -17,7 +17,7 @@ import matrixdp as mdp
 from matrixdp import checks
 from matrixdp.mechanisms import centred, clipped
 from matrixdp.mechanisms.in_parts import ComposedMoments
-from matrixdp.privacy import exact_sums, gaussian_dp, present, sensitivity, sizes
+from matrixdp.privacy import exact_sums, gaussian_dp, groups, present, sensitivity, sizes
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -123,7 +123,7 @@ def names(tmp_path, monkeypatch):
     frame = pd.DataFrame(X, columns=["age", "income", "score"])
     lacking = X.copy()
     lacking[5, 1] = np.nan
-    modules = (mechanismqueries, centred, clipped, present, sensitivity, sizes)
+    modules = (mechanismqueries, centred, clipped, groups, present, sensitivity, sizes)
     return {name: value for module in modules for name, value in vars(module).items()} | {
         **globals(),
         "Directional": mdp.DirectionalGaussian,

@@ -3,8 +3,8 @@
 The specification is a small TOML file (own_matrix.md in the package's folder explains every key)::
 
     file = "people.csv"          # or .npy, .parquet; one record per row; or a folder of parts
-    query = "covariance"         # or records, mean, second_moments, components, regression; or
-                                 # ["mean", "components"]: several of one release, at one charge
+    query = "covariance"         # or records, mean, counts, second_moments, components, regression;
+                                 # or ["mean", "components"]: several of one release, at one charge
     records = 2126               # their number is public
     epsilon = 1.0
     delta = 1e-6                 # omit for pure DP
@@ -19,6 +19,8 @@ Beside these, above [bounds]:
 
     target = "income"            # of a regression: the column that it predicts
     number = 3                   # of components: how many (default: all)
+    by = "region"                # of means and counts: the column of groups,
+    categories = {region = ["north", "south"]}   # and its public categories
     mechanism = "clipped"        # or laplace, gaussian, analyze_gauss (default: the first one
                                  # that `matrixdp recommend` lists)
     max_norm = 1.0               # a public l2 norm of records, in the columns' units: less noise

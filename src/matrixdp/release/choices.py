@@ -142,7 +142,7 @@ def _by_noise(spec: Output, delta: float) -> list[Option]:
         ranking = _of_bounds(spec, delta)
     elif spec.mechanism == CLIPPED:
         return _in_parts(spec, delta)
-    elif spec.leaves_missing_out and spec.mechanism == RECOMMENDED and delta:
+    elif spec.weighted and spec.mechanism == RECOMMENDED and delta:
         # Each noise has a weight of the counts that suits it.
         variants = [_ranking(spec.by(name), delta) for name in ("laplace", "gaussian")]
         ranking = sorted(itertools.chain(*variants), key=lambda option: option.error)
@@ -453,7 +453,8 @@ def proposal(spec: Output) -> str:
     Every release states the rule for missing values, and the first one of an account its total.
     """
     if spec.total or storage.account_path(spec.file, spec.account).exists():
-        stated = "missing" in spec.terms or not missing.can_occur(spec.file, spec.book)
+        stated = "missing" in {*spec.terms, *spec.lacks}
+        stated = stated or not missing.can_occur(spec.file, spec.book)
         return "" if stated else missing.UNSTATED
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "

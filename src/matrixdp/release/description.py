@@ -78,12 +78,13 @@ class Description:
         """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
         output = self.spec
         columns, names = len(output.columns), len(json.dumps(output.columns))
+        rows = len(json.dumps([*output.row_names]))
         # Numbers and intervals are named by column, or by row and column.
-        entries = (columns + 2) * (ENTRY * (columns + 2) + 2 * names)
+        entries = (len(output.row_names) + 2) * (ENTRY * (columns + 2) + 2 * names) + 4 * rows
         roles = file_names(output.name)
         texts = Answer(output.name, [], [], {}, self.statement).files()
         sizes = {name: len(text.encode()) for name, text in texts.items()}
-        sizes[roles["release"]] = FILE + 2 * names + NUMBER * numbers
+        sizes[roles["release"]] = FILE + 2 * (names + rows) + NUMBER * numbers
         sizes[roles["details"]] = FILE + entries * (not isinstance(output, Bounds))
         return sizes
 
@@ -93,9 +94,9 @@ def columns_without_bounds(spec: Output) -> list[str]:
 
     It counts them alone: the first line of a file may be a record.
     """
-    if isinstance(spec, Bounds):
+    if "bounds" in spec.lacks:
         return []
-    used = len(spec.columns) + bool(spec.people)
+    used = len(spec.layout[0]) + bool(spec.people)
     rest = tables.width(spec.file, spec.dialect, spec.frame, spec.parts) - used
     if rest <= 0:
         return []
@@ -117,7 +118,8 @@ def notes_of_release(
     """
     if isinstance(spec, Bounds):
         return provenance.failure(rows)
-    notes, fills = [], spec.skips_missing or not np.isnan(spec.fill).any()
+    notes = [statement["groups"]] if "groups" in statement else []
+    fills = spec.skips_missing or not np.isnan(spec.fill).any()
     if fills and missing.can_occur(spec.file, spec.book):
         notes.append(statement["rule_for_missing_values"])
     if found := provenance.describe(statement):

@@ -6,7 +6,10 @@ import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
 
 from matrixdp import checks
 from matrixdp.checks import InputError
@@ -19,7 +22,7 @@ from matrixdp.mechanisms.scaled import unscaled
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
 from matrixdp.release import ledger, missing, readers, tables
 from matrixdp.release.bounds import BoundsLike, pair
-from matrixdp.release.outputs import OUTPUTS, READINGS, Bounds, Moments, Output, every
+from matrixdp.release.outputs import OUTPUTS, READINGS, Moments, Output, every
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
 
@@ -92,6 +95,25 @@ def _file(*, file: object) -> str | list[str]:
     return names
 
 
+def _categories(*, categories: object) -> dict[str, list[Any]]:
+    """Return the categories of each column, texts and numbers."""
+    if not isinstance(categories, dict) or not categories:
+        raise InputError(
+            f"categories is {checks.shown(categories)}; give a table of column = list, as "
+            '{region = ["north", "south"]}'
+        )
+    for name, stated in categories.items():
+        known = isinstance(stated, list | tuple) and all(
+            isinstance(one, str | Real | np.bool) for one in stated
+        )
+        if not known or not stated:
+            raise InputError(
+                f"categories.{name} is {checks.shown(stated)}; give a list of texts and numbers, "
+                'as ["north", "south"]'
+            )
+    return {name: [*stated] for name, stated in categories.items()}
+
+
 def _mark(allowed: Collection[str], **argument: object) -> str:
     """Return one of the marks between values or digits."""
     ((name, value),) = argument.items()
@@ -144,16 +166,13 @@ class Key(NamedTuple):
     remedy: str = "add it (see `matrixdp release --help`)"
 
 
-#: Keys of the outputs that list them; and those of all that are answered within bounds.
+#: Keys of the outputs that list them.
 _LISTED = {name for output in every().values() for name in output.keys} | {*Moments.keys}
-_WITHIN = ("bounds", "max_norm")
 
 
 def allows(output_type: type[Output], name: str) -> bool:
     """Return whether an output has the key of a name."""
-    if name in _LISTED:
-        return name in output_type.keys
-    return name not in _WITHIN or output_type is not Bounds
+    return name in output_type.keys if name in _LISTED else name not in output_type.lacks
 
 
 #: All keys. What several of them must be together, :mod:`matrixdp.release.parser` checks.
@@ -178,6 +197,8 @@ KEYS = {
     "alpha": Key(checks.not_negative, 0.0),
     "intercept": Key(checks.flag, True),
     "mean_weight": Key(checks.size),
+    "by": Key(checks.text),
+    "categories": Key(_categories),
     "max_norm": Key(checks.size),
     "adjacency": Key(partial(checks.choice, RELATIONS), "replace"),
     "person": Key(checks.text),
@@ -192,7 +213,14 @@ KEYS = {
 
 #: What ``query`` and ``mechanism`` may be, for editors and type checkers.
 QueryName = Literal[
-    "records", "mean", "second_moments", "covariance", "components", "regression", "bounds"
+    "records",
+    "mean",
+    "second_moments",
+    "covariance",
+    "components",
+    "regression",
+    "counts",
+    "bounds",
 ]
 MechanismName = Literal["recommend", "laplace", "gaussian", "analyze_gauss", "clipped"]
 
@@ -217,6 +245,8 @@ class Settings(TypedDict, total=False):
     alpha: float | None
     intercept: bool | None
     mean_weight: float | None
+    by: str | int | None
+    categories: Mapping[Any, Sequence[str | float]] | None
     max_norm: float | None
     adjacency: Literal["replace", "add_or_remove"] | None
     person: str | int | None

@@ -144,6 +144,41 @@ def code_book(
     return book
 
 
+def categories(column: str, stated: Sequence[Any], dialect: readers.Dialect) -> readers.Categories:
+    """Return the categories of a column; each stands for cells as a code does.
+
+    Raises:
+        InputError: there is one alone, one is empty, no finite number or no text on one line, or
+            two stand for the same cells.
+    """
+    names: dict[str | float, str] = {}
+    for one in stated:
+        key = readers.meaning(one, dialect)
+        # No two numbers have one name.
+        name = one.strip() if isinstance(one, str) else repr(key).removesuffix(".0")
+        if key is None or key == "" or (isinstance(key, float) and not math.isfinite(key)):
+            raise InputError(
+                f"categories.{column} has {checks.shown(one)}, which stands for no value; leave it "
+                "out, as a missing value is in no group"
+            )
+        if not name.isprintable():
+            raise InputError(
+                f"categories.{column} has {checks.shown(one)}; each must be a text on one line"
+            )
+        if key in names:
+            raise InputError(
+                f"categories.{column} has {names[key]!r} and {name!r}, which stand for the same "
+                "cells; leave one out"
+            )
+        names[key] = name
+    if len(names) < 2:
+        raise InputError(
+            f"categories.{column} has one category; state two or more, or leave by and categories "
+            "out"
+        )
+    return readers.Categories((*names.values(),), (*names,))
+
+
 def _number_of(code: Any, dialect: readers.Dialect) -> float | None:
     """Return the number that a code is or states, in the file's own decimals; None of a text."""
     if not isinstance(code, str):
@@ -160,7 +195,8 @@ def describe_codes(book: readers.CodeBook) -> str:
     """Return what else counts as a missing value, as the end of a sentence."""
     kinds: dict[readers.Codes, list[str]] = {}
     for name, codes in book.items():
-        kinds.setdefault(codes, []).append(name)
+        if isinstance(codes, readers.Codes):
+            kinds.setdefault(codes, []).append(name)
     parts = [
         words.join([*(f"{number:.10g}" for number in codes.numbers), *map(repr, codes.texts)])
         + f" of {words.join(columns)}"

@@ -23,7 +23,17 @@ from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.privacy.sizes import LARGEST
 from matrixdp.release import ledger, missing, readers, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
-from matrixdp.release.outputs import OUTPUTS, PRESENT, Bounds, Moments, Output, kinds
+from matrixdp.release.outputs import (
+    BY_GROUP,
+    OUTPUTS,
+    PRESENT,
+    Bounds,
+    Counts,
+    Moments,
+    Output,
+    every,
+    kinds,
+)
 from matrixdp.release.outputs.moments import check_mean_weight
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.people import People
@@ -32,6 +42,7 @@ from matrixdp.release.people import People
 _EACH = (
     *("query", "weight", "bounds", "label", "mechanism", "target", "number"),
     *("alpha", "intercept", "mean_weight", "max_norm", "missing", "missing_values"),
+    *("by", "categories"),
 )
 #: Factor that keeps shares slightly small, so that rounding never overspends the total.
 _BELOW = 1 - 1e-9
@@ -124,7 +135,7 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
         for key in entry:
             if key not in _EACH:
                 raise InputError(f"{key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        specs.append(replace(_one(path, {**table, **entry, **part}), mu=mu))
+        specs.append(replace(_one(path, {**_shared(table, entry), **entry, **part}), mu=mu))
     names = [spec.release_name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -132,6 +143,17 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
         if Path(name).name != name or name == "..":
             raise InputError(f"label is {name!r}; it must be fit for the name of a folder")
     return specs
+
+
+def _shared(table: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what all releases of a file share and one of them uses.
+
+    Bounds and the rule for missing values say nothing of counts, and categories of no groups.
+    """
+    query = entry.get("query", table.get("query"))
+    unused = {*every()[query].lacks} if isinstance(query, str) and query in every() else set()
+    unused |= {"categories"} - ({"categories"} if "by" in {*table, *entry} else set())
+    return {key: value for key, value in table.items() if key not in unused}
 
 
 def _parts(
@@ -220,7 +242,8 @@ def _check_dots(key: str, table: object) -> None:
         while isinstance(value, dict) and value:
             part, value = next(iter(value.items()))
             name = f"{name}.{part}"
-        if name not in table and (key != "bounds" or isinstance(value, list)):
+        listed = key not in ("bounds", "categories") or isinstance(value, list)
+        if name not in table and listed:
             raise InputError(
                 f"{key} has the name {name}, whose dot begins a table; put the name in quotes, as "
                 f'"{name}" = {json.dumps(value, default=str)}'
@@ -229,12 +252,25 @@ def _check_dots(key: str, table: object) -> None:
 
 def _one(path: Path, table: dict[str, Any]) -> Output:
     """Return the specification in a table; values of several keys must fit each other."""
-    for key in ("bounds", "missing", "missing_values"):
+    for key in ("bounds", "missing", "missing_values", "categories"):
         _check_dots(key, table.get(key))
     values = _values(table)
     types, delta, target = kinds(values["query"]), values["delta"], values["target"] or ""
     output_type = types[0] if len(types) == 1 else Moments
-    if output_type is Bounds:
+    dialect, by = _dialect(path, values), values["by"]
+    if by is not None and output_type is Moments:
+        raise InputError(
+            "by has no meaning for a list of queries; ask for means by group in a request of their "
+            "own"
+        )
+    if by is not None:
+        output_type = BY_GROUP[output_type.name]
+        types = [output_type]
+    if output_type is Counts:
+        if by is None:
+            raise InputError('by is missing; name the column of groups, as by = "region"')
+        names, box = [by], Box.cube(1, -1.0, 1.0)
+    elif output_type is Bounds:
         names, box = values["columns"], Box.cube(len(values["columns"]), -_END, _END)
         if "" in names:
             raise InputError(
@@ -249,24 +285,24 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
         box = Box(*zip(*(values["bounds"][name] for name in names), strict=True))
     _check_texts(names)
     mechanism = _mechanism(output_type, values["mechanism"])
+    rule, categories = values["missing"], _categories(values, names, dialect)
     people = _people(table, values, names)
     number = values["number"] or len(names)
     if number > len(names):
         raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
-    rule = values["missing"]
     fill = missing.fill(box, names, rule)
-    if output_type is Bounds:
+    if "bounds" in output_type.lacks:
         fill = np.full_like(fill, np.nan)
-    elif rule == missing.PRESENT:
+    if rule == missing.PRESENT and output_type is not Bounds:
         output_type = _of_present_values(output_type, values)
     names_of_answers = [one.name for one in types]
     check_mean_weight(names_of_answers, values["mean_weight"], values["max_norm"], mechanism)
-    dialect = _dialect(path, values)
-    within = None if output_type is Bounds else box
+    within = None if "bounds" in output_type.lacks else box
     book = missing.code_book(values["missing_values"], names, within, dialect)
     file, parts = _place(path, values["file"])
     line = {"count": number, "alpha": values["alpha"], "intercept": values["intercept"]}
     line |= {"target": target, "answers": (*names_of_answers,)}
+    line |= {"group_column": by, "categories": categories}
     return output_type(
         columns=tuple(names),
         box=box,
@@ -332,20 +368,22 @@ def _dialect(path: Path, values: Mapping[str, Any]) -> readers.Dialect:
 
 
 def _check_place(table: Mapping[str, Any]) -> None:
-    """Check that no key of the specification stands below ``[bounds]``, which would own it.
+    """Check that no key stands below ``[bounds]`` or ``[categories]``, which would own it.
 
     Raises:
-        InputError: one does, and it has no bounds, as a column of this name would.
+        InputError: one does, and it has no bounds or categories, as a column of this name would.
     """
-    bounds = table.get("bounds")
-    for key, value in bounds.items() if isinstance(bounds, dict) else ():
-        pair = isinstance(value, list) and [*map(type, value)].count(str) == 0
-        pair = pair and len(value) == 2
-        if not pair and key in (*KEYS, "weight", "release"):
-            raise InputError(
-                f"{key} stands below [bounds], as if it were a column; move it up, above the line "
-                "[bounds]"
-            )
+    for name in ("bounds", "categories"):
+        columns = table.get(name)
+        for key, value in columns.items() if isinstance(columns, dict) else ():
+            fits = isinstance(value, list)
+            if name == "bounds":
+                fits = fits and [*map(type, value)].count(str) == 0 and len(value) == 2
+            if not fits and key in (*KEYS, "weight", "release"):
+                raise InputError(
+                    f"{key} stands below [{name}], as if it were a column; move it up, above the "
+                    f"line [{name}]"
+                )
 
 
 def _columns(output_type: type[Output], target: str, names: list[str]) -> list[str]:
@@ -398,6 +436,42 @@ def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> 
     if values["max_norm"]:
         raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")
     return leaving
+
+
+def _categories(
+    values: Mapping[str, Any], names: list[str], dialect: readers.Dialect
+) -> readers.Categories | None:
+    """Return the categories by which the columns ``names`` are asked for, where there are any."""
+    by, stated = values["by"], values["categories"] or {}
+    if by is None and stated:
+        raise InputError(
+            f"by is missing beside categories; add by = {next(iter(stated))!r}, or leave "
+            "categories out"
+        )
+    if by is None:
+        return None
+    if by not in stated:
+        raise InputError(
+            f"categories has no list for by = {by!r}; add public ones, which are not read off the "
+            f'file, as categories = {{{by} = ["north", "south"]}}'
+        )
+    if values["query"] != Counts.name and by in names:
+        raise InputError(
+            f"by is {by!r}, which is among the bounds; a column of groups has categories alone, so "
+            "leave it out of them"
+        )
+    if by == values["person"]:
+        raise InputError(
+            f"by is {by!r}, which names people; take another column of groups, or leave person out"
+        )
+    if values["max_norm"]:
+        raise InputError("max_norm has no meaning beside by; leave it out")
+    if values["missing"] == missing.PRESENT:
+        raise InputError(
+            f"missing is {missing.PRESENT!r}, which has no meaning beside by; take "
+            f"{missing.MIDDLE!r}, {missing.REFUSE!r} or a table of column = value"
+        )
+    return missing.categories(by, stated[by], dialect)
 
 
 def _people(table: Mapping[str, Any], values: Mapping[str, Any], names: list[str]) -> People | None:

@@ -58,7 +58,7 @@ def failure(rows: Sequence[Sequence[Any]]) -> list[str]:
 
 def stated(spec: Output) -> dict[str, str]:
     """Return the origin of bounds that no account tells of; a release of bounds has none."""
-    return {} if spec.name == Bounds.name else dict.fromkeys(spec.columns, STATED)
+    return {} if "bounds" in spec.lacks else dict.fromkeys(spec.columns, STATED)
 
 
 def of_bounds(spec: Output, path: Path, account: Mapping[str, Any]) -> dict[str, str]:

@@ -32,7 +32,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import QueryName, Settings
-from matrixdp.release.outputs import Bounds, Moments, Output
+from matrixdp.release.outputs import Bounds, Counts, Moments, Output
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.sums import Identities, Sums
 
@@ -70,11 +70,13 @@ def make_release(
         out: folder for the files of the release of a TOML file, if they are wanted.
         even_if_useless: whether to pay for a release whose noise hides everything.
         settings: for records in memory, the keys of a TOML file, see own_matrix.md. Needed are
-            ``query`` ("records", "mean", "second_moments", "covariance", "components", ``number``
-            of them, or "regression" with a ``target``; or a list of "mean" and the last three,
-            which are read from one release at one charge), ``bounds``, ``epsilon`` and ``missing``
-            ("refuse", "middle", a number per column, or "present" for a mean); what else stands for
-            a missing value is in ``missing_values``, as ``[-999, "?"]``. ``mechanism`` is a key
+            ``query`` ("records", "mean", "counts", "second_moments", "covariance", "components",
+            ``number`` of them, or "regression" with a ``target``; or a list of "mean" and the last
+            three, which are read from one release at one charge), ``bounds``, ``epsilon`` and
+            ``missing`` ("refuse", "middle", a number per column, or "present" for a mean); what
+            else stands for a missing value is in ``missing_values``, as ``[-999, "?"]``. Means and
+            counts by group have ``by``, a column, and its public ``categories``, as
+            ``{"region": ["north", "south"]}``; counts need nothing else. ``mechanism`` is a key
             that :func:`recommend` prints; ``delta``, ``label`` and the like are as there.
             ``person``, ``per_person`` and ``adjacency`` go together; ``max_norm`` is a public l2
             norm of records, beside their bounds. ``bounds`` is a dictionary
@@ -166,6 +168,11 @@ def sums(
         raise InputError(
             f"missing is {missing.PRESENT!r}, which sums of parts do not serve; release the folder "
             "of all parts as one file"
+        )
+    if stated.get("by") is not None or (isinstance(query, str) and query == Counts.name):
+        raise InputError(
+            "by has no meaning for sums of parts, as the weight of counts depends on the mechanism "
+            "of the release; release the folder of all parts as one file"
         )
     if stated.get("records") is None:
         raise InputError("records is missing; state the public number of records of all parts")
@@ -366,19 +373,21 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     for key in _OF_FILES:
         if key in settings:
             raise InputError(f"{key} has no meaning for records in memory; leave it out")
-    if settings.get("missing") is None:
+    # An array is compared entry by entry.
+    query = settings["query"] if isinstance(settings.get("query"), str) else ""
+    if settings.get("missing") is None and query != Counts.name:
         raise InputError(missing.UNSTATED)
     table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
     # Columns of arrays have numbers.
-    table |= {key: str(table[key]) for key in ("person", "target") if key in table}
-    labels = [label for label in tables.labels(frame) if str(label) != table.get("person")]
-    # An array is compared entry by entry.
-    if isinstance(table.get("query"), str) and table["query"] == Bounds.name:
+    table |= {key: str(table[key]) for key in ("person", "target", "by") if key in table}
+    apart = table.get("person"), table.get("by")
+    labels = [label for label in tables.labels(frame) if str(label) not in apart]
+    if query == Bounds.name:
         columns = table.get("columns", labels)
         if isinstance(columns, Iterable) and not isinstance(columns, str | bytes):
             columns = [*map(str, columns)]
         table["columns"] = columns
-    else:
+    elif query != Counts.name:
         table["bounds"] = _sides(settings.get("bounds"), labels)
     if "records" not in table:
         # Another type is refused with its name; an array would be compared entry by entry.
@@ -409,7 +418,7 @@ def _plain(value: Any, name: str) -> Any:
                 f"{name} has the key {twice[0]!r} twice, as a text and as a number; leave one out"
             )
         return {str(key): _plain(item, name) for key, item in value.items()}
-    if isinstance(value, list | tuple) and name in ("missing_values", "query"):
+    if isinstance(value, list | tuple) and name in ("missing_values", "query", "categories"):
         return [_plain(item, name) for item in value]
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()

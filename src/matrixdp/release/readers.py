@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
 import itertools
@@ -13,12 +14,16 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, plural, why
+from matrixdp.library import LazyProperty
 from matrixdp.privacy import cells
 from matrixdp.privacy.domain import block_rows
 from matrixdp.release.people import MISSING, as_objects
@@ -67,16 +72,79 @@ class Codes(NamedTuple):
 
     def replaced(self, numbers: Array, kind: np.dtype[Any] | None = None) -> Array:
         """Return numbers (n,) with NaN in place of codes, as they are in the type of their file."""
-        codes = np.array(self.numbers)
-        if kind is not None and kind.kind == "f" and kind.itemsize < codes.itemsize:
-            with np.errstate(over="ignore"):
-                stored = codes.astype(kind).astype(np.float64)
-            codes = stored[np.isfinite(stored) | ~np.isfinite(codes)]
+        codes = _stored(self.numbers, kind)
         return np.where(np.isin(numbers, codes), np.nan, numbers) if codes.size else numbers
 
 
-#: Codes by column; a column without any has none.
-CodeBook = Mapping[str, Codes]
+def _stored(numbers: Sequence[float], kind: np.dtype[Any] | None) -> Array:
+    """Return stated numbers as a type of a file has them; NaN for one that is beyond it."""
+    codes = np.array(numbers, dtype=np.float64)
+    if kind is None or kind.kind != "f" or kind.itemsize >= codes.itemsize:
+        return codes
+    with np.errstate(over="ignore"):
+        stored = codes.astype(kind).astype(np.float64)
+    return np.where(np.isfinite(stored) | ~np.isfinite(codes), stored, np.nan)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """The public categories of a column of groups: a record is of one of them, or of none.
+
+    Its cell decides alone, whatever it is, and nothing is refused. A category stands for cells as a
+    code of a missing value does.
+
+    Attributes:
+        names: as answers show them.
+        keys: a number, or a text in small letters and without blanks around it, for each of them.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[str | float, ...]
+
+    @LazyProperty
+    def _lookup(self) -> dict[str | float | None, int]:
+        return {key: place for place, key in enumerate(self.keys)}
+
+    def place(self, cell: object, dialect: Dialect) -> int:
+        """Return the place of a cell's category, from 0; -1 where it is of none."""
+        return self._lookup.get(meaning(cell, dialect), -1)
+
+    def replaced(self, cells: Any, kind: np.dtype[Any]) -> Array:
+        """Return the places (n,) of cells in an array, or in the type of their file."""
+        if kind.kind not in "biuf":
+            return np.array([self.place(cell, USUAL) for cell in as_objects(cells)], float)
+        with np.errstate(all="ignore"):
+            numbers = np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan)
+        # What is no number equals none, and so does a category that is no number here.
+        keys = _stored([key if isinstance(key, float) else np.nan for key in self.keys], kind)
+        order = np.argsort(keys)
+        rank = np.minimum(np.searchsorted(keys[order], numbers), len(keys) - 1)
+        places = order[rank]
+        return np.where(keys[places] == numbers, places, -1).astype(np.float64)
+
+
+def meaning(cell: object, dialect: Dialect) -> str | float | None:
+    """Return the number that a cell or a category states, else its text in small letters.
+
+    A date, and what else is neither a number nor a text, is None.
+    """
+    number: Any = cell
+    if isinstance(cell, str):
+        text = _composed(cell).strip().lower()
+        try:
+            number = value(text, dialect)
+        except ValueError:
+            return BOOLEANS.get(text, text)
+    if isinstance(number, np.generic) and number.dtype.kind not in "biuf":
+        return None
+    if isinstance(number, Real | Decimal | np.bool):
+        with contextlib.suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+            return float(number) + 0.0
+    return None
+
+
+#: What a column's cells stand for beside numbers; a column without any has nothing.
+CodeBook = Mapping[str, Codes | Categories]
 
 #: Errors of the csv module, by a part of their texts: what is there, and the remedy.
 _ERRORS = {
@@ -136,8 +204,16 @@ def _csv(
             )
         # No more of a line stays than its cells in the columns.
         codes = {name: book.get(name, NO_CODES) for name in columns}
+        groups = [(k, one) for k, one in enumerate(codes.values()) if isinstance(one, Categories)]
+
+        def cells(line: list[str]) -> list[str]:
+            texts = [line[i] for i in places]
+            for k, categories in groups:
+                texts[k] = str(categories.place(texts[k], dialect))
+            return texts
+
         records = (
-            (_row([line[i] for i in places], dialect, path, codes, record), line[place])
+            (_row(cells(line), dialect, path, codes, record), line[place])
             for record, line in _records(path, lines, len(header), dialect)
         )
         step = block_rows(len(columns), _ROWS)
@@ -145,7 +221,8 @@ def _csv(
             numbers = bytearray().join(row for row, _ in block)
             rows = np.frombuffer(numbers, dtype=np.float64).reshape(len(block), -1)
             for i, of_column in enumerate(codes.values()):
-                rows[:, i] = of_column.replaced(rows[:, i])
+                if isinstance(of_column, Codes):
+                    rows[:, i] = of_column.replaced(rows[:, i])
             yield rows, [name for _, name in block] if person else []
 
 
@@ -282,7 +359,9 @@ def _row(
     if numbers is None:
         pairs = zip(cells, codes, strict=True)
         numbers = [
-            np.nan if codes[column].hold(cell) else _number(cell, dialect, path, column, record)
+            np.nan
+            if isinstance(of_column := codes[column], Codes) and of_column.hold(cell)
+            else _number(cell, dialect, path, column, record)
             for cell, column in pairs
         ]
     return array("d", numbers)
@@ -383,6 +462,8 @@ def _parquet(
     with parquet.ParquetFile(path, pre_buffer=False) as file:
         _places(path, file.schema_arrow.names, columns, person, "column")
         for column in columns:
+            if isinstance(book.get(column), Categories):
+                continue
             kind = file.schema_arrow.field(column).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
             numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
@@ -446,6 +527,8 @@ def frame_blocks(
 def _column(values: Any, name: Path, column: str, first: int, book: CodeBook) -> Array:
     """Return cells of a column, the first of them of record ``first``, in float64."""
     codes = book.get(column, NO_CODES)
+    if isinstance(codes, Categories):
+        return codes.replaced(values, values.dtype)
     if codes.texts and values.dtype.kind == "O":
         texts = [codes.hold(cell) for cell in as_objects(values)]
         values = np.ma.masked_where(texts, values)

@@ -112,13 +112,7 @@ def build(
         "curve": curve,
         **_noise(spec, best),
         "origin_of_bounds": origins or provenance.stated(spec),
-        "rule_for_missing_values": missing.describe_fill(
-            spec.columns,
-            spec.fill,
-            left_out=spec.skips_missing,
-            shrinks=spec.max_norm is not None,
-        )
-        + missing.describe_codes(spec.book),
+        "rule_for_missing_values": spec.missing_rule + missing.describe_codes(spec.book),
         "noise": "whole steps of 2^-26 of its scale, from random bits of the operating system",
         "of_delta_for_the_noise_distribution": extra,
         "not_covered": "how long the release took; what is seen of the machine that made it; that "
@@ -176,6 +170,8 @@ def _terms(spec: Output, best: Option, date: str, charge: int | None) -> dict[st
 
 def _missing(spec: Output) -> object:
     """Return what becomes of missing values, as a receipt's terms state it."""
+    if "missing" in spec.lacks:
+        return None
     if spec.skips_missing:
         return missing.PRESENT
     fills = dict(zip(spec.columns, spec.fill.tolist(), strict=True))

@@ -28,7 +28,7 @@ _HIDDEN = {
 _MOST = 12
 
 #: Keys of a receipt on what changes an answer and is no noise.
-_EFFECTS = ("private_bounds", "clipping", "ridge")
+_EFFECTS = ("private_bounds", "groups", "clipping", "ridge")
 
 #: Largest exponent of a factor that is written out.
 _LARGE = 20
@@ -43,9 +43,8 @@ def markdown(statement: Mapping[str, Any], files: str = "release", picture: str 
         picture: name of the picture of the noise, if there is one.
     """
     paragraphs = [f"**{title}** {text}" for title, text in _paragraphs(statement, files)]
-    paragraphs.insert(1, "\n".join(_table(statement)))
-    if picture:
-        paragraphs.insert(2, f"![Noise]({picture})")
+    after = [table] if (table := "\n".join(_table(statement))) else []
+    paragraphs[1:1] = [*after, *([f"![Noise]({picture})"] if picture else [])]
     return "\n\n".join(["# Receipt of a private release", *paragraphs]) + "\n"
 
 
@@ -54,6 +53,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
     answer = answers_of(statement)
     label = f', "{statement["label"]}"' if "label" in statement else ""
     target = f" of {answer['target']}" if "target" in answer else ""
+    target += f" by {statement['by']}" if "by" in statement else ""
     says = statement["says"][:1].upper() + statement["says"][1:]
     records = f"{statement['records']:,} records"
     place = f"the file {statement['file']}" if statement["file"] else "the memory of a program"
@@ -170,6 +170,8 @@ def _table(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
     sizes = noise(statement)
     columns = _bounds(statement)
+    if not columns:
+        return
     names = [*columns][:_MOST]
     yield "| column | bounds |" + "".join(f" {title} |" for title in sizes)
     yield "| --- | --- |" + " --- |" * len(sizes)

@@ -9,6 +9,7 @@ from matrixdp.checks import Array, InputError, plural
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.release import Release, Rows
 from matrixdp.privacy import exact_sums
+from matrixdp.privacy.domain import block_rows
 from matrixdp.release import tables
 from matrixdp.release.outputs import Output
 from matrixdp.release.sums import Sums
@@ -24,11 +25,12 @@ def read_blocks(spec: Output) -> Iterator[Array]:
     Raises:
         InputError: the file is bad.
     """
+    columns, fill, book = spec.layout
     return tables.blocks(
-        *(spec.file, spec.columns, spec.fill, spec.people, spec.dialect),
+        *(spec.file, columns, fill, spec.people, spec.dialect),
         frame=spec.frame,
         keep_missing=spec.skips_missing,
-        book=spec.book,
+        book=book,
         names=spec.parts,
     )
 
@@ -75,7 +77,11 @@ def scaled_records(spec: Output, release: Release) -> Rows:
     """
 
     def scaled() -> Iterator[Array]:
-        return map(spec.scaled, read_records(spec))
+        for block in read_records(spec):
+            # A query may have many more numbers than a record has columns.
+            step = block_rows(spec.query.features, len(block) or 1)
+            for start in range(0, len(block), step):
+                yield spec.scaled(block[start : start + step])
 
     if not release.costs or spec.records * spec.box.features > _HELD:
         return scaled

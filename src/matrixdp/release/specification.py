@@ -86,11 +86,20 @@ class Specification(abc.ABC):
     has_target: ClassVar[bool] = False
     #: Whether a missing value can be left out, in place of being filled.
     leaves_missing_out: ClassVar[bool] = False
+    #: Whether sums have weighted counts beside them, whose weight depends on the noise.
+    weighted: ClassVar[bool] = False
+    #: Keys without a meaning, of those that most outputs have.
+    lacks: ClassVar[tuple[str, ...]] = ()
 
     @property
     def options(self) -> dict[str, Any]:
         """What identifies a request beside what all requests state."""
         return {}
+
+    @property
+    def layout(self) -> tuple[tuple[str, ...], Array, readers.CodeBook]:
+        """Columns that are read, replacements of missing values in them, and their code book."""
+        return self.columns, self.fill, self.book
 
     def request(self, folder: Path) -> dict[str, Any]:
         """Return all that identifies a request; the file's path is relative to ``folder``."""

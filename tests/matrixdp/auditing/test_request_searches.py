@@ -53,8 +53,10 @@ LEVELS = (-1.0, -1 / 4, 0.0, 1.0)
 GRID = np.array([*product(LEVELS, repeat=3)])
 
 
-def specified(folder, query, mechanism, bounds, adjacency, per_person=None):
+def specified(folder, query, mechanism, bounds, adjacency, per_person=None, by=""):
     sides, more = BOUNDS[bounds]
+    missing = "" if query == "counts" else 'missing = "refuse"'
+    more += by and f'\nby = "g"\ncategories = {{g = {by}}}'
     if per_person:
         more += f'\nperson = "p"\nper_person = {per_person}'
     target = 'target = "c"' if "regression" in query else ""
@@ -63,7 +65,7 @@ def specified(folder, query, mechanism, bounds, adjacency, per_person=None):
         f'file = "s.csv"\nquery = {json.dumps(query)}\nrecords = {per_person or 1}\n'
         "epsilon = 1.0\ndelta = 1e-6\n"
         f'mechanism = "{mechanism}"\nadjacency = "{adjacency}"\n{target}\n{more}\n'
-        'missing = "refuse"\n[bounds]\n' + "\n".join(lines)
+        f"{missing}\n" + "\n".join(["[bounds]", *lines] if missing else [])
     )
     return read(folder / "s.toml")
 
@@ -149,6 +151,29 @@ def test_no_neighbours_are_further_apart_than_the_receipt_says(query, mechanism,
             continue
         for option in found:
             assert_apart(option.release, values(spec, rows(spec)), spec.constant)
+
+
+@pytest.mark.parametrize("query", ["mean", "counts"])
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_no_neighbours_of_groups_are_further_apart_than_the_receipt_says(
+    query, mechanism, tmp_path
+):
+    """A record of every group, and of none, with values at the ends of their bounds."""
+    ends, places = np.array([*product((-1.0, 0.0, 1.0), repeat=3)]), [-1, 0, 2]
+    for adjacency, per_person in product(RELATIONS, (None, PER_PERSON)):
+        case = query, mechanism, "anywhere", adjacency, per_person, '["x", "y", "z"]'
+        spec = specified(tmp_path, *case)
+        of_records = np.empty((1, 0))
+        if query == "mean":
+            of_records = spec.box.middle + spec.box.widths / 2 * ends
+        records = np.array([[*row, place] for row, place in product(of_records, places)])
+        for option in options(spec):
+            assert_apart(option.release, values(spec, records), spec.constant)
+            # The control: what a record changes that leaves, of one that moves.
+            if adjacency == "replace" and mechanism == "laplace":
+                less = replace(option.release, noise=option.release.noise.times(0.5))
+                with pytest.raises(AssertionError):
+                    assert_apart(less, values(spec, records), spec.constant)
 
 
 def rows(spec):

@@ -99,6 +99,24 @@ def test_noise_does_not_grow_with_the_number_of_groups(gaussian, columns):
         assert getattr(few, name) == getattr(many, name)
 
 
+@pytest.mark.parametrize(("delta", "wastes"), [(0, (2.4, 7.9, 39.5)), (1e-6, (2.4, 5.3, 11.8))])
+def test_one_hot_columns_in_a_box_waste_what_the_instructions_say(delta, wastes):
+    """A mean of indicators and of their products with a column, for a group of an even share."""
+    for groups, waste in zip((3, 10, 50), wastes, strict=True):
+        box = Box((0.0,) * groups + (-1.0,) * groups, (1.0,) * (2 * groups))
+        one_hot = mdp.compare_mechanisms(mdp.MeanQuery(box, 100), epsilon=1, delta=delta)[0]
+        variances = one_hot.release.noise.variances[[0, -1]].sum() * groups**2
+        options = [
+            option
+            for gaussian in (False, True)
+            for option in mdp.compare_mechanisms(
+                query("replace", gaussian, groups, 1, 100), epsilon=1, delta=delta
+            )
+        ]
+        least = min(option.error for option in options)
+        assert np.sqrt(variances) / least == pytest.approx(waste, abs=0.06)
+
+
 @pytest.mark.parametrize("columns", [1, 2, 5, 20])
 @pytest.mark.parametrize(("gaussian", "adjacency"), [*product([False, True], RELATIONS[::2])])
 def test_no_other_weight_has_less_noise_in_a_mean_at_its_bound(columns, gaussian, adjacency):

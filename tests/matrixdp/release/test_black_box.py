@@ -21,6 +21,7 @@ from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
+from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.release import choices, tables
 from matrixdp.release.outputs.covariance import RAW
 from matrixdp.release.outputs.noisy import reader
@@ -71,6 +72,22 @@ def frame(folder, epsilon, person=False, records=20, per_person=2):
             values = np.where(names == 0, 1.0 if first else np.nan, 0.0)
             rows = pd.DataFrame({"x": values, "name": names})
         return mdp.make_release(rows, **settings).answer["x"][0]
+
+    return release
+
+
+def group(folder, epsilon, mechanism="laplace", delta=0.0):
+    """One record of a data frame moves from one group to another."""
+    settings = {"query": "counts", "by": "g", "categories": {"g": ["a", "b"]}, "delta": delta}
+    names = [*"ab" * 9, "c"]
+
+    def release(pair, first):
+        rows = pd.DataFrame({"g": ["a" if first else "b", *names]})
+        answer = mdp.make_release(
+            rows, **settings, epsilon=epsilon, mechanism=mechanism, even_if_useless=True
+        )
+        counts = answer.details["interval_95"]["count"]
+        return sum(counts["a"]) - sum(counts["b"])
 
     return release
 
@@ -197,6 +214,12 @@ def noise_of_one_record(monkeypatch):
     monkeypatch.setattr(mdp.MeanQuery, "group", 1)
 
 
+def records_that_leave(monkeypatch):
+    """The sensitivity of another relation, whose records leave a group and enter none."""
+    whole = GroupMeanQuery.l1_sensitivity.fget
+    monkeypatch.setattr(GroupMeanQuery, "l1_sensitivity", property(lambda self: whole(self) / 2))
+
+
 def exact_counts(monkeypatch):
     noisy = AdditiveMechanism.add_noise
 
@@ -214,6 +237,8 @@ HONEST = [
     (file_of_records, {"words": True}, 1 / 20, 60, 2000),
     (frame, {}, 1 / 20, 60, 2000),
     (frame, {"person": True}, 1 / 10, 60, 2000),
+    (group, {}, 0, 40, 2000),
+    (group, GAUSSIAN, 0, 40, 2000),
     (number_of_records, {}, 3 * 19.8 / 20, 200, 3000),
     (whole_person, {}, 3.02, 200, 3000),
     (clipped_moments, {}, 0.55, 200, 3000),
@@ -240,6 +265,8 @@ DEFECTS = [
         100,
         100,
     ),
+    (group, {}, 1, smaller(8), 0, 80, 300),
+    (group, {}, 1, records_that_leave, 0, 0, 2000),
     (number_of_records, {}, 1, smaller(4), 3 * 19.8 / 20, 200, 600),
     (number_of_records, {}, 1, smaller(2), 3 * 20.7 / 20, 0, 3000),
     (whole_person, {}, 1, noise_of_one_record, 3.02, 200, 600),

@@ -22,6 +22,7 @@ from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.release import description, durable, storage
 from matrixdp.release.answer import Answer
 from matrixdp.release.outputs.covariance import Covariance
+from matrixdp.release.outputs.groups import Counts, GroupMean
 from matrixdp.release.outputs.noisy import draw_content, stored_draw
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
@@ -125,6 +126,31 @@ def test_a_file_has_the_answer_of_its_draw(folder, capsys, monkeypatch, step, fa
     expected = (second - np.outer(mean, mean)) * np.outer(half, half)
     np.testing.assert_allclose([[*row.values()] for row in raw.values()], expected, rtol=1e-9)
     assert shown.shape == (2, 2)
+
+
+BY = {"by": "income", "categories": {"income": [0, 3e5]}, "bounds": {"age": [0, 120]}}
+OF_GROUPS = [
+    *((GroupMean, step, BY) for step in ("answer", "interval", "details", "table")),
+    *(
+        (Counts, step, {**BY, "query": "counts", "bounds": None, "missing": None})
+        for step in ("answer", "interval", "details")
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "step", "keys"), OF_GROUPS)
+def test_groups_have_the_answer_of_their_draw(folder, capsys, monkeypatch, kind, step, keys):
+    with monkeypatch.context() as patch:
+        arm(patch, kind, step, fail, lambda: bool(harness.charges(folder)))
+        assert harness.run(folder, **keys) == 2
+        assert "the same request describes it at no cost" in capsys.readouterr().err
+    (draw,) = draws(folder)
+    assert harness.run(folder, **keys) == 0
+    assert len(harness.charges(folder)) == 1
+    assert draws(folder) == [draw]
+    answer = harness.read(folder, keys.get("query", "mean"))
+    counts = 400 * np.array(draw["value"])[0, :: 1 if "query" in keys else 2]
+    np.testing.assert_allclose(answer.numbers[:, 0], np.clip(counts, 0, 400), rtol=1e-9)
 
 
 def test_without_the_stored_draw_a_fault_would_lose_it(folder, capsys, monkeypatch):

@@ -60,6 +60,23 @@ def test_several_answers_of_one_release(tmp_path, monkeypatch, capsys):
     assert "not charged" in capsys.readouterr().err
 
 
+def test_groups(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = block(DOCS, "toml", 'by = "region"')
+    Path("people.toml").write_text(text)
+    regions = np.resize(["north", "South", "east", "?"], 400)
+    pd.DataFrame(records(), columns=["age", "income"]).assign(region=regions).to_csv("people.csv")
+    assert cli.main(["release", "people.toml"]) == 0
+    table = pd.read_csv("release/mean.csv", index_col=0)
+    assert [*table.index] == ["north", "south", "east"]
+    assert [*table.columns] == ["count", "age", "income"]
+    # And the same of counts.
+    counts = text.partition("[bounds]")[0].replace('"mean"', '"counts"')
+    Path("people.toml").write_text(counts.replace('missing = "refuse"\n', ""))
+    assert cli.main(["release", "people.toml"]) == 0
+    assert [*pd.read_csv("release/counts.csv", index_col=0).columns] == ["count", "share"]
+
+
 def test_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.toml").write_text(block(SHORT, "toml", "people.csv"))

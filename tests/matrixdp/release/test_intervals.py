@@ -228,6 +228,15 @@ STATED = [
         ("mean", "gaussian", {"adjacency": relation, "missing": "present"}, [KEY])
         for relation in ("replace", "add_or_remove")
     ),
+    *(
+        (
+            "mean",
+            "gaussian",
+            {"adjacency": relation, "by": 3, "categories": {3: [0, 1]}, "bounds": {0: (-1, 1)}},
+            [f"{KEY}_plus_or_minus_of_counts", KEY],
+        )
+        for relation in ("replace", "add_or_remove")
+    ),
     ("covariance", "gaussian", {}, [KEY]),
     ("covariance", "clipped", {}, [KEY, ALONE]),
     ("components", "gaussian", {}, [KEY]),
@@ -241,13 +250,12 @@ STATED = [
 @pytest.mark.parametrize(("query", "mechanism", "keys", "names"), STATED)
 def test_files_state_no_interval_where_none_covers(monkeypatch, query, mechanism, keys, names):
     monkeypatch.setattr(os, "urandom", np.random.default_rng(0).bytes)
-    keys = {"missing": "refuse", "records": 2000, **keys}
+    keys = {"missing": "refuse", "records": 2000, "bounds": (-1, 1), **keys}
     keys |= {"target": 3} if query == "regression" else {}
     made = mdp.make_release(
         records(),
         query=query,
         mechanism=mechanism,
-        bounds=(-1, 1),
         epsilon=3.0,
         delta=1e-6,
         even_if_useless=True,

@@ -158,11 +158,23 @@ SAME = [
 SAME += [
     ({**PERSON, **keys}, [*map(people, (0, 1, 40, 300))]) for keys in ({}, {"mechanism": "clipped"})
 ]
+#: Records of two groups, of one of them, and of none.
+GROUPS = [
+    np.column_stack([np.ones((400, 2)), who]) for who in (np.arange(400) % 2, [1] * 400, [9] * 400)
+]
+BY = {"by": "who", "categories": {"who": [0, 1]}}
+SAME += [
+    (BY, GROUPS),
+    ({**BY, "missing": "middle", "adjacency": "add_or_remove"}, [*GROUPS, GROUPS[0][:7]]),
+    ({**BY, "query": "counts", "bounds": None, "missing": None}, GROUPS),
+]
 #: Lines on what the answer shows: a mean beyond its bounds.
 ANSWERS = (
     "note: noise",
     "details:",
     "note: income has no mean",
+    *(f"note: {group} has no mean" for group in (0, 1)),
+    "note: no group has a share",
 )
 
 

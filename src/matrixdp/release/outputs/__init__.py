@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matrixdp.release.outputs.bounds import Bounds
 from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
+from matrixdp.release.outputs.groups import Counts, Grouped, GroupMean
 from matrixdp.release.outputs.mean import Mean
 from matrixdp.release.outputs.moments import READINGS as READINGS
 from matrixdp.release.outputs.moments import Moments as Moments
@@ -21,6 +22,8 @@ OUTPUTS: dict[str, type[Output]] = {
 }
 #: What is read of the values present, where a missing one is left out.
 PRESENT: dict[str, type[Output]] = {PresentMean.name: PresentMean}
+#: What is read by group.
+BY_GROUP: dict[str, type[Grouped]] = {output.name: output for output in (GroupMean, Counts)}
 
 
 def kinds(query: str | Sequence[str]) -> list[type[Output]]:
@@ -30,5 +33,5 @@ def kinds(query: str | Sequence[str]) -> list[type[Output]]:
 
 
 def every() -> dict[str, type[Output]]:
-    """Return the outputs by name, and the one that needs no bounds and finds them."""
-    return {**OUTPUTS, Bounds.name: Bounds}
+    """Return the outputs by name, and those that need no bounds."""
+    return {**OUTPUTS, Counts.name: Counts, Bounds.name: Bounds}

@@ -26,6 +26,7 @@ class Bounds(Output):
     query_type: ClassVar[type[Query]] = SizeQuery
     keys = ("columns",)
     counts = True
+    lacks = ("bounds", "max_norm")
     leaves_missing_out = True
     headers = ("lowest", "highest")
     named_rows = True

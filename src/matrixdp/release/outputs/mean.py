@@ -25,6 +25,7 @@ class Mean(Output):
     counts = True
     beyond_bounds = NEAREST
     number, small = "mean", "difference"
+    keys = ("by", "categories")
 
     def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return noisy means over their noisy weight, where they have one."""

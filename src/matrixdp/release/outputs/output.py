@@ -8,7 +8,7 @@ stands in a file, and what the noise means for it. To add one: a file with a sub
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from matrixdp.mechanisms.moments import CONSTANT, with_constant
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
+from matrixdp.release import missing
 from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.specification import Specification
@@ -158,7 +159,17 @@ class Output(Specification):
     @property
     def constant(self) -> bool:
         """Whether the query's records hold a constant 1, before their last column."""
-        return self.query.features > len(self.columns) and not self.leaves_missing_out
+        extra = self.query.features > len(self.columns)
+        return extra and not (self.leaves_missing_out or self.weighted)
+
+    @property
+    def missing_rule(self) -> str:
+        """What becomes of a missing value, as a part of a sentence."""
+        return missing.describe_fill(
+            *(self.columns, self.fill),
+            left_out=self.skips_missing,
+            shrinks=self.max_norm is not None,
+        )
 
     @property
     def readings(self) -> tuple[Output, ...]:
@@ -184,13 +195,18 @@ class Output(Specification):
         """Return the header and the rows of an answer, as its file has them; NaN is empty."""
         rows = [["" if cell != cell else cell for cell in row] for row in answer.tolist()]
         if self.named_rows:
-            rows = [[name, *row] for name, row in zip(self.columns, rows, strict=True)]
+            rows = [[name, *row] for name, row in zip(self.row_names, rows, strict=True)]
         return ["", *self.header][not self.named_rows :], rows
 
     @property
     def header(self) -> list[str]:
         """Names of the numbers of a row."""
         return [*self.headers, *self.columns]
+
+    @property
+    def row_names(self) -> Sequence[str]:
+        """Names of the rows, where they have any."""
+        return self.columns
 
     def means(self, private: Array) -> Array:
         """Return means (..., m) in the columns' units, of noisy ones in half ranges, clipped."""
