@@ -129,7 +129,7 @@ def sums(
 
     Args:
         query: as of :func:`make_release`; ``mean``, ``second_moments``, ``covariance``,
-            ``components`` or ``regression``.
+            ``components`` or ``regression``, or a list of several.
         block: the part: a data frame, an array (n, columns), or the path of a file in the folder
             of all parts.
         account: path of the account that a release will be charged to. Parts in memory need one,

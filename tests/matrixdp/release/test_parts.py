@@ -274,6 +274,21 @@ def test_a_release_of_merged_sums_is_that_of_all_records(folder, monkeypatch, ke
     assert charge["mu"] == json.loads((folder / "other.json").read_text())["releases"][0]["mu"]
 
 
+@pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
+def test_several_answers_are_read_from_merged_sums(folder, monkeypatch, mechanism):
+    # The weight of the mean, which depends on the mechanism, is one of the noise alone.
+    names, frame = ["mean", "covariance"], pd.DataFrame(ROWS, columns=[*BOUNDS])
+    asked = {"epsilon": 1, "delta": 1e-6, "total": TOTAL, "mechanism": mechanism}
+    answers = []
+    whole = {**REQUEST, "query": names, "account": "other.json"}
+    for source, more in ((sum(parts(names)), {}), (frame, whole)):
+        bits(monkeypatch)
+        made = mdp.make_release(source, **asked, **more)
+        answers.append([made[name].answer.to_numpy().tolist() for name in names])
+    assert answers[0] == answers[1]
+    assert len(harness.charges(folder, "visits")) == 1
+
+
 def test_sums_are_offered_no_mechanism_that_reads_records_again(folder):
     bounds = {"age": (0, 1e6)}
     asked = {"epsilon": 1, "delta": 1e-6}
