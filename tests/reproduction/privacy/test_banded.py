@@ -80,6 +80,17 @@ def test_strategies_are_those_of_another_library(bands, steps, first, prefix):
 
 
 @pytest.mark.parametrize("bands", [1, 2, 7])
+def test_blocks_have_the_noise_of_all_steps_at_once(bands):
+    steps, weights = 3 * bands, banded.block_weights(bands)
+    draws = np.random.default_rng(0).normal(size=(steps, 4))
+    blocks = [np.zeros((bands, 4))]
+    for some in draws.reshape(3, bands, 4):
+        blocks.append(weights @ np.concatenate([blocks[-1], some]))
+    expected = np.linalg.solve(strategy(bands, steps), draws)
+    np.testing.assert_allclose(np.concatenate(blocks[1:]), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("bands", [1, 2, 7])
 def test_noise_of_steps_and_of_prefix_sums(bands):
     steps = 30
     noise = np.linalg.inv(strategy(bands, steps))

@@ -83,7 +83,7 @@ def guesses(
     scheme = schemes.registry("gradients")["banded" if correlated else "imgm"]
     noise = scheme.calibrate(plan, epsilon=float(gaussian_dp.epsilon(DELTA, MU)), delta=DELTA)
     steps = noise.plan
-    bands = banded.coefficients(steps.bands).astype(np.float32)
+    weights_of_block = banded.block_weights(steps.bands).astype(np.float32)
     initial = model.initial(streams[0])
     everyone = np.arange(CANARIES, dtype=np.int32)
     coins = streams[1].random(CANARIES) < 0.5
@@ -98,7 +98,7 @@ def guesses(
         deviations = {
             name: round_up(factor * np.asarray(noise.deviations[name])) for name in steps.shapes
         }
-        args = lots, sizes, clip, steps.expected, deviations, bands, key(streams[2])
+        args = lots, sizes, clip, steps.expected, deviations, weights_of_block, key(streams[2])
         after = descend(model, initial, *args)
         return np.asarray(after["hidden"], float) - np.asarray(initial["hidden"], float)
 

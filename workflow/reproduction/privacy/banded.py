@@ -29,6 +29,20 @@ def coefficients(bands: int) -> Array:
     return np.asarray(raw / np.linalg.norm(raw))
 
 
+def block_weights(bands: int) -> Array:
+    """Return W, shape (b, 2 b), which makes the noise of b steps of that of the b steps before.
+
+    With x_s = 0 for s < 0, C X = Z says of a block x of b rows of X, the block y before it and the
+    draws z: L x + U y = z, L_ij = c_(i - j) and U_ij = c_(b + i - j). So x = W (y, z) with
+    W = L^-1 (-U, I).
+    """
+    coefficient = np.r_[coefficients(bands), np.zeros(bands)]
+    i, j = np.indices((bands, bands))
+    # An index below 0 counts from the end, where the zeros are.
+    lower, before = coefficient[i - j], coefficient[bands + i - j]
+    return np.linalg.solve(lower, np.hstack([-before, np.eye(bands)]))
+
+
 def inverse(bands: int, steps: int) -> Array:
     """Return the first column of C^-1, shape (steps,): the weights of a draw in later noise."""
     # A slow import, needed by few jobs.

@@ -110,7 +110,7 @@ def test_schemes_share_examples_weights_and_noise_and_trials_and_epsilons_no_noi
 ):
     seen = []
 
-    def spy(model, initial, lots, sizes, clip, expected, deviations, bands, keys):
+    def spy(model, initial, lots, sizes, clip, expected, deviations, weights, keys):
         seen.extend((np.asarray(initial["hidden"]).tobytes(), lots.tobytes(), key) for key in keys)
         return unmoved(model, initial, keys)
 

@@ -51,7 +51,7 @@ def descend(
     clip: Array,
     expected: Array,
     deviations: Params,
-    bands: Array,
+    weights: Array,
     key: Array,
 ) -> Params:
     """Return the parameters after one step per lot.
@@ -59,13 +59,14 @@ def descend(
     Args:
         model: the network with its examples.
         initial: initial parameters.
-        lots, sizes: result of :func:`~reproduction.experiments.training.batches.poisson`.
+        lots, sizes: result of :func:`~reproduction.experiments.training.batches.poisson`, of whole
+            blocks of b steps.
         clip: joint clipping norm; infinite for no clipping.
         expected: expected size of a lot, by which the noisy sum is divided.
         deviations: standard deviations of the noise on the sum, by parameter; their shapes
             broadcast to the parameters'.
-        bands: coefficients c, shape (b,), of correlated noise x_t: the sum over j of
-            c_j x_(t - j) is an independent draw.
+        weights: those of correlated noise, shape (b, 2 b), see
+            :func:`reproduction.privacy.banded.block_weights`; independent noise has b = 1.
         key: random key of the noise.
     """
     optimiser = optax.sgd(
@@ -74,25 +75,33 @@ def descend(
     flat, by_name = ravel_pytree(initial)
 
     def step(state: tuple, inputs: tuple) -> tuple[tuple, None]:
-        params, memory, past = state
-        lot, size, key = inputs
+        params, memory = state
+        lot, size, noise = inputs
         total = clipped_sum(model, params, lot, size, clip)
-        # One draw for all parameters: one for each takes five times as long for the perceptron.
-        noise = jax.random.normal(key, flat.shape)
-        if len(bands) > 1:
-            noise = (noise - jnp.tensordot(bands[1:], past, 1)) / bands[0]
-            past = jnp.concatenate([noise[None], past[:-1]])
         gradient = {
             name: (total[name] + deviations[name] * value) / expected
             for name, value in by_name(noise).items()
         }
         changes, memory = optimiser.update(gradient, memory, params)
-        return (optax.apply_updates(params, changes), memory, past), None
+        return (optax.apply_updates(params, changes), memory), None
 
-    # Noise of the last b - 1 steps, the latest first.
-    past = jnp.zeros((len(bands) - 1, len(flat)))
-    start = initial, optimiser.init(initial), past
-    (params, _, _), _ = jax.lax.scan(step, start, (lots, sizes, jax.random.split(key, len(lots))))
+    def block(state: tuple, inputs: tuple) -> tuple[tuple, None]:
+        # The noise of b steps is one product: step by step, all noise before would be read b times.
+        learnt, past = state
+        lots, sizes, keys = inputs
+        # One draw for all parameters: one for each takes five times as long for the perceptron.
+        noise = jax.vmap(lambda key: jax.random.normal(key, flat.shape))(keys)
+        if len(weights) > 1:
+            both = jnp.concatenate([past, noise])
+            noise = jnp.matmul(weights, both, precision=jax.lax.Precision.HIGHEST)
+        learnt, _ = jax.lax.scan(step, learnt, (lots, sizes, noise))
+        return (learnt, noise), None
+
+    past = jnp.zeros((len(weights), len(flat)))
+    steps = lots, sizes, jax.random.split(key, len(lots))
+    blocks = tuple(each.reshape(-1, len(weights), *each.shape[1:]) for each in steps)
+    start = (initial, optimiser.init(initial)), past
+    ((params, _), _), _ = jax.lax.scan(block, start, blocks)
     return params
 
 
@@ -151,9 +160,9 @@ class PrivateGradients(Training):
                     )
                     for name in plan.shapes
                 }
-                bands = banded.coefficients(arrangement.bands).astype(np.float32)
+                weights = banded.block_weights(arrangement.bands).astype(np.float32)
                 keys = jnp.stack([key(each) for each in streams])
-                arguments = *lots, clip, arrangement.expected, deviations, bands, keys
+                arguments = *lots, clip, arrangement.expected, deviations, weights, keys
                 trained = descend_each(model.for_lots(lots[0]), initial, *arguments)
                 each = (
                     {name: value[k] for name, value in trained.items()} for k in range(len(keys))
