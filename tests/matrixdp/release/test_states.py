@@ -243,7 +243,7 @@ def released(query, **settings):
 def merged(folder, rows, _):
     asked = {**UNITS, "records": len(rows), "account": folder / "s.privacy.json"}
     epsilon = asked.pop("epsilon")
-    sums = sum(mdp.sums("covariance", part, **asked) for part in np.array_split(rows, 3))
+    sums = sum(mdp.sums("mean", part, **asked) for part in np.array_split(rows, 3))
     answer = mdp.make_release(sums, epsilon=epsilon, total=TOTAL, mechanism="laplace")
     return [sums.steps.tolist(), answer.rows, answer.details, answer.page]
 
