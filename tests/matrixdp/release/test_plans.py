@@ -136,6 +136,8 @@ def test_a_draw_that_dies_at_its_noise_has_been_charged(account, monkeypatch):
 REQUESTS = [
     (query, epsilon, delta, side)
     for query in every()
+    # Counts are by groups, and have no bounds.
+    if query != "counts"
     for epsilon, delta, side in (
         (1.0, 1e-6, (0.0, 1.0)),
         (4.0, 1e-6, (-1.0, 1.0)),
