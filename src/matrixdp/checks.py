@@ -108,9 +108,7 @@ def shown(value: object) -> str:
         return short("{" + ", ".join(items) + "}")
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
     if isinstance(value, list | tuple):
-        if all(isinstance(item, str) for item in value) or (
-            len(value) <= 3 and all(isinstance(item, Number | str) for item in value)
-        ):
+        if len(value) <= 3 and all(isinstance(item, Number | str) for item in value):
             return short(repr(value))
         return f"a {kind} of {len(value)}"
     article = "an" if kind[:1].lower() in "aeiou" else "a"

@@ -114,7 +114,8 @@ class Account:
         Raises:
             InputError: as the class.
         """
-        if tables.suffix(spec.file) not in tables.SUFFIXES:
+        # An account beside them has what was paid for, whatever became of the parts.
+        if tables.suffix(spec.file) not in tables.SUFFIXES and not storage.has_account(spec.file):
             tables.check(spec.file, spec.parts)
         account = cls.__new__(cls)
         account._path, account._stated = spec.file.absolute(), spec.account

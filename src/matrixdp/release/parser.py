@@ -341,11 +341,13 @@ def _check_texts(names: list[str]) -> None:
 
 def _place(path: Path, stated: str | list[str]) -> tuple[Path, tuple[str, ...]]:
     """Return the file or the folder of records, and the names of parts that are stated of it."""
-    if isinstance(stated, str):
-        return path.parent / stated, ()
-    folder = (path.parent / stated[0]).parent
-    # The folder of the specification itself may have no name.
-    return folder if folder.name else folder.absolute(), tuple(Path(name).name for name in stated)
+    names = () if isinstance(stated, str) else tuple(Path(name).name for name in stated)
+    place = path.parent / stated if isinstance(stated, str) else (path.parent / stated[0]).parent
+    # The folder that one works in has no name, as the file of no specification has none.
+    place = place if place.name else place.absolute()
+    if not place.name:
+        raise InputError(f"file is in {place}, the root of a disk; give a folder of records")
+    return place, names
 
 
 def _dialect(path: Path, values: Mapping[str, Any]) -> readers.Dialect:

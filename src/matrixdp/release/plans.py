@@ -420,6 +420,21 @@ def plan(
     return Plan(spec, account, listed, option)
 
 
+def _check_out(spec: Output, out: Path | None) -> None:
+    """Check that no file of an answer becomes a part of a folder of records.
+
+    Raises:
+        InputError: the folder of answers is that of the records, or lies within.
+    """
+    if out is not None and spec.in_file and not spec.parts and spec.file.is_dir():
+        folder = spec.file.resolve()
+        if folder in (out.resolve(), *out.resolve().parents):
+            raise InputError(
+                f"{out} is in {spec.file}, the folder of the records, of which files of an answer "
+                "would be parts; give another --out"
+            )
+
+
 def make(
     spec: Output,
     out: Path | None,
@@ -440,6 +455,7 @@ def make(
     Raises:
         InputError: as :func:`plan` and :meth:`Plan.draw`.
     """
+    _check_out(spec, out)
     return retried(
         lambda: plan(spec, account, even_if_useless=even_if_useless).draw(out, date=date)
     )

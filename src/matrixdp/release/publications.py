@@ -6,15 +6,16 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import InputError
+from matrixdp.checks import InputError, as_input_error
 from matrixdp.isolation import isolate
 from matrixdp.privacy import cells, exact_sums
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE
@@ -191,8 +192,16 @@ def sums(
     stated |= {"query": query, "epsilon": 1.0}
     if is_file:
         place = Path(block).absolute()
+        if place.is_dir() or tables.suffix(place) not in tables.PARTS:
+            raise InputError(
+                f"{block} is no part of {' or '.join(tables.PARTS)}; give the path of each part in "
+                "turn, or records in memory with account = ..."
+            )
         spec = _of_part(place, stated)
         named = str(storage.account_path(place.parent, None if account is None else Path(account)))
+        if not storage.is_beside(place.parent, Path(named)):
+            # A release of the folder, or of this part alone, then finds this account.
+            storage.mark(place, Path(named))
         names.append(os.path.realpath(place))
     else:
         spec = _specification(block, stated)
@@ -201,9 +210,8 @@ def sums(
     identities = Identities(names)
     rows = (spec.scaled(identities.note(rows)) for rows in records.read_blocks(spec))
     count, steps = exact_sums.steps(spec.query, rows)
-    request = {**spec.request(Path()), "file": None, "dialect": None}
     terms = {key: value for key, value in spec.terms.items() if key not in (*_OF_FILES, "epsilon")}
-    return Sums(storage.digest(request), terms, named, identities.parts, count, steps)
+    return Sums(_request_of_sums(spec), terms, named, identities.parts, count, steps)
 
 
 def _of_part(file: Path, settings: dict[str, Any]) -> Output:
@@ -239,8 +247,30 @@ def _of_sums(merged: Sums, settings: dict[str, Any]) -> Output:
             "are read once; take another one, or release the folder of all parts as one file"
         )
     name = Path("the sums of parts")
+    _check_sums(merged, name)
     spec = parser.from_table(name, {**merged.table, **table, "file": str(name)})
     return replace(spec, frame=merged, merged=True)
+
+
+def _check_sums(merged: Sums, name: Path) -> None:
+    """Check that sums are of the request that was summed for: noise is calibrated to it.
+
+    Raises:
+        InputError: their table, or the form of their numbers, was changed.
+    """
+    changed = "the sums are not as mdp.sums made them, or as they were saved; sum the parts again"
+    with as_input_error(changed):
+        asked = parser.from_table(name, {**merged.table, "epsilon": 1.0, "file": str(name)})
+        fits = merged.steps.shape == asked.query.shape
+        fits &= all(type(number) is int for number in (merged.count, *merged.steps.flat))
+        if not fits or _request_of_sums(asked) != merged.request:
+            raise InputError(changed)
+
+
+def _request_of_sums(spec: Output) -> str:
+    """Return the digest of a request, whose parts may be written in several ways."""
+    stated = {"file": None, "dialect": None, "missing_values": spec.terms.get("missing_values")}
+    return storage.digest({**spec.request(Path()), **stated})
 
 
 def _make(
@@ -379,7 +409,8 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Output:
         raise InputError(missing.UNSTATED)
     table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
     # Columns of arrays have numbers.
-    table |= {key: str(table[key]) for key in ("person", "target", "by") if key in table}
+    for key in {"person", "target", "by"} & {*table}:
+        table[key] = _column_name(key, table[key], tables.labels(frame))
     apart = table.get("person"), table.get("by")
     labels = [label for label in tables.labels(frame) if str(label) not in apart]
     if query == Bounds.name:
@@ -407,6 +438,21 @@ def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:
     """Return the bounds by column as a TOML file would give them."""
     labels = [*stated] if isinstance(stated, Mapping) else labels
     return {str(label): [*pair] for label, pair in bounds.by_column(stated, labels).items()}
+
+
+def _column_name(key: str, value: object, labels: Sequence[object]) -> str:
+    """Return the text of a label of a column.
+
+    Raises:
+        InputError: it is no label, as records that are given in its place; no message shows them.
+    """
+    is_label = isinstance(value, tuple) and value in labels
+    if not (is_label or isinstance(value, str | Number | np.generic | date)):
+        raise InputError(
+            f"{key} is {checks.shown(value)}; give the name of a column, and the records with "
+            "this column as the source"
+        )
+    return str(value)
 
 
 def _plain(value: Any, name: str) -> Any:

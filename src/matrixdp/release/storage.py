@@ -8,6 +8,9 @@ to one charge; a repeated request gets the answer that was paid for.
 from __future__ import annotations
 
 import contextlib
+
+# Before any fork: a child whose parent imports it just then would wait for that import forever.
+import encodings.utf_8_sig  # noqa: F401
 import glob
 import hashlib
 import json
@@ -104,8 +107,8 @@ def find(path: Path, account: Path | None = None) -> AccountFile:
     with checks.as_input_error(
         f"{checks.short(str(path))} cannot be looked up ({{why}}); correct it"
     ):
-        if path.is_dir():
-            if not _parts(path):
+        if path.is_dir() or (not path.exists() and has_account(path)):
+            if not _parts(path) and not has_account(path):
                 raise InputError(
                     f"{path} is a folder without a part; give a file of records, or an account"
                 )
@@ -118,6 +121,16 @@ def find(path: Path, account: Path | None = None) -> AccountFile:
         itself = _follow(path)
         check_names(itself)
         return AccountFile(itself, None)
+
+
+def has_account(file: Path) -> bool:
+    """Return whether an account, or a link to one, lies beside a file or a folder of parts."""
+    return os.path.lexists(_beside(file))
+
+
+def is_beside(file: Path, account: Path) -> bool:
+    """Return whether an account is the one that lies beside a file or a folder of parts."""
+    return _follow(_beside(file)) == account
 
 
 def check_names(path: Path) -> None:
@@ -144,10 +157,14 @@ def _check_parts(folder: Path, path: Path) -> None:
     """Check that no part of a folder has another account than the folder.
 
     Raises:
-        InputError: one was released alone, and its charges would not count.
+        InputError: one was released alone, or is a link to a part of another folder that was
+            released, and their charges would not count.
     """
     for part in _parts(folder):
         beside = _beside(part)
+        # A link leads to a folder that may have been released.
+        if part != folder and part.resolve().parent != folder.resolve():
+            _check_folders(part, path)
         if part != folder and os.path.lexists(beside) and _follow(beside) != path:
             raise InputError(
                 f"{part} was released alone, and {beside} is its account; state account = "

@@ -106,7 +106,9 @@ class Sums:
         """
         file = Path(path)
         with durable.explain(file, "{cure}, or give another path"):
-            file.unlink(missing_ok=True)
+            # Neither what it replaces nor what a killed process left lends it its mode.
+            for old in (file, durable.part(file)):
+                old.unlink(missing_ok=True)
             durable.write(file, json.dumps(self._content()), 0o600)
 
     @classmethod

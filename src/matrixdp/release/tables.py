@@ -158,7 +158,9 @@ def check(path: Path, names: Sequence[str] = ()) -> None:
             for part in parts(path, names):
                 check(part)
             return
-        check_format(path)
+        # What a suffix asks for is said of a file that is there.
+        if suffix(path) or path.exists():
+            check_format(path)
         if not path.is_file():
             raise InputError(f"{path} is not there, or no file; {remedy}")
         with path.open("rb") as file:

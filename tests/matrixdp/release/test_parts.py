@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import harness
@@ -180,6 +181,55 @@ def test_a_part_that_was_released_alone_is_not_released_with_its_folder(folder, 
     # A link beside the folder leads there from now on.
     assert harness.run(folder, "more", label="more", **KEYS) == 0
     assert len(harness.charges(folder, "visits/2024-00.csv")) == 3
+
+
+def test_links_to_parts_of_a_folder_have_its_account(folder, capsys):
+    assert harness.run(folder, **KEYS) == 0
+    (folder / "links").mkdir()
+    for part in sorted((folder / "visits").glob("*.csv")):
+        (folder / "links" / part.name).symlink_to(part)
+    for file in ("links", ["links/2024-00.csv"]):
+        assert harness.run(folder, "linked", **{**KEYS, "file": file}) == 2
+        assert "is a part of" in capsys.readouterr().err
+    # The remedy, after which the folder has what was paid for.
+    keys = {**KEYS, "file": "links", "account": "visits.privacy.json"}
+    assert harness.run(folder, "linked", **keys) == 0
+    assert len(harness.charges(folder, "visits")) == 2
+    assert harness.run(folder, "again", **KEYS) == 0
+    assert "not charged" in capsys.readouterr().err
+
+
+def test_the_folder_that_one_works_in_has_an_account(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder / "visits")
+    (folder / "spec.toml").write_text(harness.text(**{**KEYS, "file": "."}))
+    (folder / "visits" / "spec.toml").symlink_to(folder / "spec.toml")
+    made = mdp.make_release("spec.toml")
+    assert made.paths["account"] == folder / "visits.privacy.json"
+    assert len(harness.charges(folder, "visits")) == 1
+    assert cli.main(["release", "spec.toml"]) == 2
+    assert "visits, the folder of the records, of which" in capsys.readouterr().err
+    assert cli.main(["release", "spec.toml", "--out", str(folder / "out")]) == 0
+    assert "not charged" in capsys.readouterr().err
+
+
+#: What becomes of parts after their release was paid for.
+GONE = {
+    "a part": lambda v: (v / "2024-02.csv").unlink(),
+    "all parts": lambda v: [part.unlink() for part in v.iterdir()],
+    "the folder": lambda v: v.rename(v.with_name("moved")),
+    "a folder within": lambda v: (v / "more").mkdir(),
+}
+
+
+@pytest.mark.parametrize("gone", GONE)
+def test_what_is_paid_for_is_answered_whatever_became_of_the_parts(folder, capsys, gone):
+    assert harness.run(folder, **KEYS) == 0
+    GONE[gone](folder / "visits")
+    assert harness.run(folder, "again", **KEYS) == 0
+    assert "not charged" in capsys.readouterr().err
+    assert harness.run(folder, "new", label="new", **KEYS) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert len(harness.charges(folder, "visits")) == 1
 
 
 def test_a_part_that_is_a_link_is_known_where_it_lies(folder, capsys):
@@ -409,9 +459,29 @@ def test_the_public_number_is_checked_after_merging_and_before_the_charge(folder
     assert not (folder / "visits.privacy.json").exists()
 
 
+#: Fields of sums that were changed, of which the noise or the charge would be another one.
+CHANGED = {
+    "table": lambda m: {"table": {**m.table, "bounds": {"age": [0, 1], "income": [0, 1]}}},
+    "norm": lambda m: {"table": {**m.table, "max_norm": 0.1}},
+    "no table": lambda m: {"table": []},
+    "shape": lambda m: {"steps": np.full((3, 1), 1, dtype=object)},
+    "number": lambda m: {"steps": m.steps * 1.0},
+    "count": lambda m: {"count": "400"},
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_sums_that_were_changed_are_not_released(folder, name):
+    merged = sum(parts())
+    with pytest.raises(mdp.InputError, match="the sums are not as mdp.sums made them"):
+        mdp.make_release(replace(merged, **CHANGED[name](merged)), epsilon=1, total=TOTAL)
+    assert not (folder / "visits.privacy.json").exists()
+
+
 def test_sums_are_as_secret_as_their_records(folder):
     merged = sum(parts(query="covariance"))
     assert repr(merged) == "Sums(for 'covariance', as secret as the records)"
+    (folder / ".a.sums.part").touch(0o644)
     merged.save("a.sums")
     merged.save("a.sums")
     assert stat.S_IMODE(os.stat("a.sums").st_mode) == 0o600
@@ -427,6 +497,9 @@ def test_sums_are_as_secret_as_their_records(folder):
 def test_files_of_a_folder_name_its_account(folder):
     keys = {**REQUEST, "account": None}
     each = [mdp.sums("mean", path, **keys) for path in sorted((folder / "visits").iterdir())]
+    for no_part in ("visits", "visits/0.npy"):
+        with pytest.raises(mdp.InputError, match="is no part of .csv or .parquet"):
+            mdp.sums("mean", no_part, **keys)
     frames()[0].to_csv("semicolons.csv", index=False, sep=";", decimal=",")
     named = {**keys, "account": "visits.privacy.json", "separator": ";", "decimal": ","}
     assert mdp.sums("mean", "semicolons.csv", **named).steps.tolist() == each[0].steps.tolist()
@@ -437,6 +510,18 @@ def test_files_of_a_folder_name_its_account(folder):
         mdp.make_release(harness.write(folder, **{**KEYS, "file": "visits/2024-00.csv"}))
     pure = {"mechanism": "laplace", "delta": None, "account": "visits.privacy.json"}
     assert alone(folder, records=130, **pure) == 0
+
+
+def test_a_part_is_tied_to_the_account_that_is_stated_of_it(folder, capsys):
+    keys = {**REQUEST, "account": "else.privacy.json"}
+    each = [mdp.sums("mean", path, **keys) for path in sorted((folder / "visits").glob("*.csv"))]
+    mdp.make_release(sum(each), epsilon=1, delta=1e-6, total=TOTAL)
+    assert harness.run(folder, **KEYS) == 2
+    error = capsys.readouterr().err
+    assert "was released alone" in error
+    (account,) = re.findall('state account = "(.*?)"', error)
+    assert harness.run(folder, **{**KEYS, "account": account}) == 0
+    assert len(harness.charges(folder, "else")) == 2
 
 
 @pytest.mark.parametrize("kind", ["Table", "RecordBatch", "polars", "lazy"])
