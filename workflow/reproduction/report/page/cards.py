@@ -55,7 +55,7 @@ class CardMark:
     @property
     def way(self) -> str:
         """How far the mechanism goes to no privacy, and how far on records of zeros."""
-        zeros = f"; on zeros {self.zeros.text}" if self.zeros else ""
+        zeros = f"; on all-zero data {self.zeros.text}" if self.zeros else ""
         return f"{self.ours.text} of the way{zeros}"
 
 
