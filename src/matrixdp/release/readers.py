@@ -117,7 +117,7 @@ class Categories:
             numbers = np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan)
         # What is no number equals none, and so does a category that is no number here.
         keys = _stored([key if isinstance(key, float) else np.nan for key in self.keys], kind)
-        order = np.argsort(keys)
+        order = np.argsort(keys, kind="stable")
         rank = np.minimum(np.searchsorted(keys[order], numbers), len(keys) - 1)
         places = order[rank]
         return np.where(keys[places] == numbers, places, -1).astype(np.float64)

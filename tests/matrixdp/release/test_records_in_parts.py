@@ -317,7 +317,9 @@ def test_a_release_of_merged_sums_is_that_of_all_records(folder, monkeypatch, ke
     other = mdp.make_release(
         frame, **{**REQUEST, "account": "other.json", **keys}, **budget, **total
     )
-    pd.testing.assert_frame_equal(one.answer, other.answer, check_exact=True)
+    assert [*one.answer] == [*other.answer]
+    # The same sums and noise; what is read from them goes through LAPACK.
+    np.testing.assert_allclose(one.answer, other.answer, rtol=1e-9)
     same = {"mechanism", "epsilon", "delta", "bounds", "missing", "neighbours", "mu", "curve"}
     assert {key: one.receipt[key] for key in same} == {key: other.receipt[key] for key in same}
     (charge,) = json.loads((folder / "visits.privacy.json").read_text())["releases"]
@@ -542,7 +544,7 @@ def test_tables_of_other_packages_are_read_or_refused_by_name(folder, monkeypatc
     for one in (source, frame):
         bits(monkeypatch)
         answers.append(mdp.make_release(one, **keys).answer)
-    pd.testing.assert_frame_equal(*answers, check_exact=True)
+    np.testing.assert_allclose(*answers, rtol=1e-9)
 
 
 # --- The page on engines ------------------------------------------------------------------------
