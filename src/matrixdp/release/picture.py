@@ -127,6 +127,9 @@ def _panel(statements: Sequence[Mapping[str, Any]]) -> Panel | None:
         losses = {one["mechanism"]: one[LOSSES] for one in statements if LOSSES in one}
         return _losses(title, query.loss_unit, losses) if losses else None
     noise = {one["mechanism"]: receipt_page.noise(one) for one in statements}
+    if len({title for sizes in noise.values() for title in sizes}) > 1:
+        # Bars beside each other have one measure, of which all mechanisms have the number.
+        noise = {one["mechanism"]: receipt_page.deviations(one) for one in statements}
     if not query.number or not all(noise.values()):
         return None
     return _ranges(title, query, first["bounds"], noise)

@@ -125,6 +125,8 @@ def sums(
     epsilon=..., ...)`` releases them: the answer has the distribution of one release of all
     records, as the sums are equal to the last bit. Sums are as secret as the records.
 
+    Each release of merged sums is charged, a repeated one too, as of all records in memory.
+
     **A part must be merged once.** Each has two identities: what it holds, records in their order,
     and where it lies. ``+`` refuses parts that share one: a task that ran twice, or a copy.
 

@@ -195,15 +195,20 @@ def noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
             for name, width in widths.items()
         }
         return {f"{cell}, 95 % for all": widths}
-    deviations = {
+    return deviations(statement)
+
+
+def deviations(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
+    """Return the standard deviations of the noise of each column, by title; none where unknown."""
+    stated = {
         name: numbers
         for name, numbers in statement.items()
         if name.startswith("noise_std") and isinstance(numbers, Mapping)
     }
-    if not deviations:
+    if not stated:
         return {}
     # Of several the last one holds in the worst case.
-    name, numbers = deviations.popitem()
+    name, numbers = stated.popitem()
     title = name.replace("noise_std", "noise alone, standard deviation").replace("_", " ")
     return {title: numbers}
 

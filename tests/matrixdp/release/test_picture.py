@@ -85,6 +85,22 @@ def test_each_answer_of_a_list_has_its_part(tmp_path, capsys):
     }
 
 
+def test_bars_of_mechanisms_have_one_measure(tmp_path, capsys):
+    """Some mechanisms state an interval of 95 %, and others a standard deviation alone."""
+    harness.save(tmp_path / "people.csv")
+    path = harness.write(tmp_path, query=["mean", "covariance"], bounds={"age": [0, 120]})
+    file = tmp_path / "noise.svg"
+    assert cli.main(["recommend", str(path), "--picture", str(file)]) == 0
+    said = capsys.readouterr().out
+    printed = dict(re.findall(r"^(\w+) +mean: noise of \+- ([\d.]+) in", said, re.M))
+    words = drawn(file.read_text(encoding="utf-8"))[1].text.split("covariance: noise")[0]
+    shown = dict(re.findall(r"(\w+): ± ([\d.]+\d)", words))
+    assert {"clipped", "gaussian"} <= shown.keys()
+    for key, size in shown.items():
+        # Pictures round upwards.
+        assert float(size) == pytest.approx(float(printed[key]), rel=0.01)
+
+
 @pytest.mark.parametrize("query", ["mean", "covariance"])
 def test_a_picture_is_the_same_whatever_the_records(tmp_path, query):
     keys = {"query": query, "mechanism": "gaussian", "total": {"epsilon": 4, "delta": 1e-5}}
