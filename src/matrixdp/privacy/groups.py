@@ -46,8 +46,8 @@ class GroupMeanQuery(RatioQuery):
         super().__post_init__()
         object.__setattr__(self, "groups", checks.count(groups=self.groups))
         domain, (size, rest) = self.domain, divmod(self.features, self.groups)
-        known = isinstance(domain, Box) and size and not rest
-        if not known or domain != _domain(self.groups, size - 1, domain.magnitudes[0]):
+        fits = isinstance(domain, Box) and size and not rest
+        if not fits or domain != _domain(self.groups, size - 1, domain.magnitudes[0]):
             raise InputError(
                 f"domain is {domain} for {checks.plural(self.groups, 'group')}; it must have, for "
                 "each of them, bounds 0 and the weight of a record, 1 or more, then -1 and 1 of "

@@ -173,7 +173,7 @@ def claim(
         yield
 
 
-def unclaimed(answer: Answer, claimed: Container[str], out: Path | None) -> Answer:
+def rename_answer(answer: Answer, claimed: Container[str], out: Path | None) -> Answer:
     """Return an answer whose files are claimed, or have names that no file in the folder has.
 
     Numbers that could not be described have a name that was not known when files were claimed.

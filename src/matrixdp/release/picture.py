@@ -124,7 +124,9 @@ def _panel(statements: Sequence[Mapping[str, Any]]) -> Panel | None:
     name = ", ".join(filter(None, [first.get("label"), query.name]))
     title = f"{name}: noise at epsilon {plain(first['epsilon'], 3)}"
     if query.loss_unit:
-        losses = {one["mechanism"]: one[LOSSES] for one in statements if LOSSES in one}
+        losses = {
+            receipt["mechanism"]: receipt[LOSSES] for receipt in statements if LOSSES in receipt
+        }
         return _losses(title, query.loss_unit, losses) if losses else None
     noise = {one["mechanism"]: receipt_page.noise(one) for one in statements}
     if len({title for sizes in noise.values() for title in sizes}) > 1:

@@ -24,7 +24,7 @@ from matrixdp.release import (
     tables,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answer import Answer, claim, file_names, publish, unclaimed
+from matrixdp.release.answer import Answer, claim, file_names, publish, rename_answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.description import (
     FILE,
@@ -229,7 +229,7 @@ class Plan:
                         answers = [one.describe(drawn) for one in descriptions]
                         texts = _texts(answers)
                 else:
-                    answers = [unclaimed(one.answer(drawn), sizes, out) for one in descriptions]
+                    answers = [rename_answer(one.answer(drawn), sizes, out) for one in descriptions]
                     texts = _texts(answers) if out else {}
                 with contextlib.suppress(InputError):
                     # The draw is there already, from which the answer can be described again.

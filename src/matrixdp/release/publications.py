@@ -188,7 +188,7 @@ def sums(
     if account is not None and not isinstance(account, str | os.PathLike):
         raise InputError(f"account is {checks.shown(account)}; give the path of an account")
     names = [] if part is None else [checks.text(part=part)]
-    named = "" if account is None else os.fspath(account)
+    account_name = "" if account is None else os.fspath(account)
     written = {"separator": separator, "decimal": decimal}
     stated |= {key: mark for key, mark in written.items() if mark is not None}
     stated |= {"query": query, "epsilon": 1.0}
@@ -200,10 +200,12 @@ def sums(
                 "turn, or records in memory with account = ..."
             )
         spec = _of_part(place, stated)
-        named = str(storage.account_path(place.parent, None if account is None else Path(account)))
-        if not storage.is_beside(place.parent, Path(named)):
+        account_name = str(
+            storage.account_path(place.parent, None if account is None else Path(account))
+        )
+        if not storage.is_beside(place.parent, Path(account_name)):
             # A release of the folder, or of this part alone, then finds this account.
-            storage.mark(place, Path(named))
+            storage.mark(place, Path(account_name))
         names.append(os.path.realpath(place))
     else:
         spec = _specification(block, stated)
@@ -213,7 +215,7 @@ def sums(
     rows = (spec.scaled(identities.note(rows)) for rows in records.read_blocks(spec))
     count, steps = exact_sums.steps(spec.query, rows)
     terms = {key: value for key, value in spec.terms.items() if key not in (*_OF_FILES, "epsilon")}
-    return Sums(_request_of_sums(spec), terms, named, identities.parts, count, steps)
+    return Sums(_request_of_sums(spec), terms, account_name, identities.parts, count, steps)
 
 
 def _of_part(file: Path, settings: dict[str, Any]) -> Output:

@@ -51,23 +51,11 @@ class MeanOfMoments(AboutMean):
     unit, cell = Mean.unit, Mean.cell
     loss_unit = "error of means over the standard deviations of their columns"
 
-    @property
-    def has_intervals(self) -> bool:
-        """None where a private number of records divides means."""
-        return not self.query.add_or_remove
-
-    @property
-    def sizes(self) -> Array:
-        """Half ranges of the columns."""
-        return self.half
-
-    @property
-    def _ends(self) -> tuple[Array, Array]:
-        return self.middle - self.half, self.middle + self.half
-
-    @property
-    def _noise_key(self) -> str:
-        return "noise_std"
+    # As of a mean that is asked for alone, and not as of what else is read about a mean.
+    has_intervals = Output.has_intervals
+    sizes = Output.sizes
+    _ends = Output._ends
+    _noise_key = Output._noise_key
 
     def deviations(
         self, release: Release, part: AdditiveMechanism | None = None, *, small: bool = False
@@ -164,8 +152,8 @@ class Moments(AboutMean):
     @property
     def options(self) -> dict[str, Any]:
         """What the readings state, and the weight of the mean."""
-        shared = {} if self.mean_weight is None else {"mean_weight": self.mean_weight}
-        return {**shared, **{k: v for reading in self.readings for k, v in reading.options.items()}}
+        weight = {} if self.mean_weight is None else {"mean_weight": self.mean_weight}
+        return {**weight, **{k: v for reading in self.readings for k, v in reading.options.items()}}
 
     def request(self, folder: Path) -> dict[str, Any]:
         """Return all that identifies a request, with all its answers."""
