@@ -1,6 +1,7 @@
 """Pictures of the noise say what receipts and `recommend` say, and nothing of the records."""
 
 import json
+import math
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -61,13 +62,17 @@ def test_a_curve_has_the_losses_of_the_table(tmp_path, capsys):
     root = drawn(file.read_text(encoding="utf-8"))
     shown = [label.text for label in root.iter(f"{SVG}text")]
     curves = [*root.iter(f"{SVG}polyline")]
+    # Lines stand at powers of ten, the lowest at the least loss that a picture tells apart.
+    paths = [path.get("d") for path in root.iter(f"{SVG}path") if path.get("class") == "grid"]
+    levels = [float(re.findall(r"[\d.]+", path)[1]) for path in paths]
+    ten = levels[0] - levels[1]
     assert len(curves) == len(said["mechanisms"]) > 1
     for option, curve in zip(said["mechanisms"], curves, strict=True):
         at = shown.index(option["name"])
         assert shown[at + 1 : at + 5] == [f"{loss:.2f}" for loss in option["losses"]]
         heights = [float(point.split(",")[1]) for point in curve.get("points").split()]
-        order = sorted(range(4), key=lambda k: -option["losses"][k])
-        assert [heights[k] for k in order] == sorted(heights)
+        tens = [math.log10(max(loss, 0.01) / 0.01) for loss in option["losses"]]
+        assert heights == pytest.approx([levels[0] - ten * share for share in tens], abs=0.1)
 
 
 def test_each_answer_of_a_list_has_its_part(tmp_path, capsys):
