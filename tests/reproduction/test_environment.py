@@ -12,6 +12,8 @@ from packages import PATH, ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from matrixdp.version import VERSION
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # What runs, and what checks.
 LOCK, TOOLS = (
@@ -83,6 +85,14 @@ def test_all_places_name_the_same_oldest_python():
     assert f"version_info < ({oldest.replace('.', ', ')})" in (ROOT / "Makefile").read_text()
     assert PROJECT["tool"]["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
     assert f"--python-version {oldest}" in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_all_places_name_the_version_of_the_last_release():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first, last, *_ = re.findall(r"^## (.+)$", changes, re.MULTILINE)
+    assert first == "Unreleased"
+    assert last == citation["version"] == VERSION
 
 
 @pytest.mark.nightly
