@@ -70,7 +70,7 @@ test-all: setup ## run all tests, whole workflows and searches too, and count in
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/coverage.py
 mutants: setup ## inject errors one at a time and see whether the tests notice them (hours)
 	@$(BIN)/python tests/mutants/mutate.py $(ARGS)
-bench: setup ## measure speed
+bench: setup ## run all benchmarks: of speed, and of errors, audits and intervals that docs/ shows
 	@code=0; for file in benchmarks/*.py; do $(BIN)/python $$file $(ARGS) || code=1; done; exit $$code
 lint: ## check style, types and the workflow's form
 	@.ci/run lint
