@@ -1,6 +1,6 @@
 import numpy as np
 
-from reproduction.seeds import streams
+from reproduction.seeds import shared_streams, streams
 
 PINNED = 0.15166310978496536
 
@@ -25,6 +25,18 @@ def test_every_part_of_the_key_matters():
         streams(1, "noise", "laplace", "1", trials=range(3, 6)),
     ):
         assert not np.isin(first(other), base).any()
+
+
+def test_trials_of_a_block_share_its_stream_whatever_other_blocks_there_are():
+    key = ("noise", "laplace")
+    together = shared_streams(1, *key, trials=range(12), block=4)
+    alone = shared_streams(1, *key, trials=range(4, 8), block=4)
+    assert [together.index(stream) for stream in together] == [0] * 4 + [4] * 4 + [8] * 4
+    np.testing.assert_array_equal(first(together)[4:8], first(alone))
+    np.testing.assert_array_equal(
+        first(shared_streams(1, *key, trials=range(3), block=1)),
+        first(streams(1, *key, trials=range(3))),
+    )
 
 
 def test_streams_are_pinned():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
-from reproduction.stacks import Streams, normals
+from reproduction.stacks import Streams, draw_blocks, normals
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,9 @@ def _propose(
     """Return ``proposals`` normal vectors per stream, and a mask of the accepted ones."""
     noise = normals(streams, (proposals, envelope.losses.shape[-1]))
     # An exponential number is -ln of a uniform one.
-    thresholds = np.stack([stream.standard_exponential(proposals) for stream in streams])
+    thresholds = draw_blocks(
+        streams, lambda stream, count: stream.standard_exponential((count, proposals))
+    )
     # Squares of y are squares of noise / omega; both sums are one product with two columns.
     weights = np.stack([envelope.losses, np.ones_like(envelope.losses)], axis=-1)
     sums = np.square(noise) @ (weights / envelope.omega[..., None])

@@ -1,13 +1,14 @@
-"""Draws of a stack of trials, each from a Generator of its own.
+"""Draws of a stack of trials, of which each has a Generator or shares one with those beside it.
 
-Trial k draws from ``streams[k]`` alone, so that it is the same however many are drawn. (Products
-with a dense column factor differ in the last digits.)
+Trial k draws from ``streams[k]`` alone, so that a block of trials that share one is the same
+however many are drawn. (Products with a dense column factor differ in the last digits.)
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -20,13 +21,27 @@ Streams = Sequence[np.random.Generator]
 def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) -> Array:
     """Return i.i.d. standard normals, shape (trials, *shape), in ``out`` if it is there."""
     stack = np.empty((len(streams), *shape)) if out is None else out
-    if len(streams) and streams.count(streams[0]) == len(streams):
-        # One stream for all trials fills them in one call with the same numbers.
-        streams[0].standard_normal(out=stack)
-        return stack
-    for stream, trial in zip(streams, stack, strict=True):
-        stream.standard_normal(out=trial)
+    start = 0
+    for stream, count in _blocks(streams):
+        # One call fills all trials of a block with the numbers that they would draw in turn.
+        stream.standard_normal(out=stack[start : start + count])
+        start += count
     return stack
+
+
+def draw_blocks(streams: Streams, draw: Callable[[np.random.Generator, int], Array]) -> Array:
+    """Return the draws of all trials, shape (trials, ...).
+
+    Args:
+        streams: one Generator per trial; at least one.
+        draw: returns as many draws of a Generator as it is told, shape (count, ...).
+    """
+    return np.concatenate([draw(stream, count) for stream, count in _blocks(streams)])
+
+
+def _blocks(streams: Streams) -> list[tuple[np.random.Generator, int]]:
+    """Return each Generator that trials beside each other share, and how many they are."""
+    return [(stream, len([*block])) for stream, block in itertools.groupby(streams)]
 
 
 class Stacked(NoiseDistribution):

@@ -1,4 +1,4 @@
-"""Trials: each from a Generator of its own, and of several values under the same noise."""
+"""Trials: each from its Generator, and of several values under the same noise."""
 
 import conformance
 import numpy as np
@@ -9,6 +9,7 @@ from registryqueries import built
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.gaussian import Gaussian
+from matrixdp.mechanisms.programs import Program
 from matrixdp.privacy.sensitivity import Box, MeanQuery, RecordsQuery, SecondMomentQuery
 from reproduction import mechanisms
 from reproduction.experiments import draws
@@ -43,6 +44,20 @@ def test_a_trial_is_the_release_of_its_own_value_and_stream(case):
     assert not np.allclose(one, other, rtol=1e-9, atol=0)
     # Noise that is added to a value is drawn once.
     assert len(calls) == (1 if isinstance(release, AdditiveMechanism) else 2)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not isinstance(case.release, Program)], ids=str
+)
+def test_trials_that_share_a_stream_are_releases_from_it_in_turn(case):
+    """So their law is that of the release, which conformance tests."""
+    release, value, pair = case.release, case.value(), streams(2)
+    (together,) = draws.simulate_all(release, [value], lambda: np.repeat(pair, 5).tolist())
+    alone = [release.simulate(value, stream, 5) for stream in streams(2)]
+    np.testing.assert_allclose(
+        together, np.concatenate(alone), rtol=1e-7, atol=1e-9 * np.abs(together).max()
+    )
+    assert not np.allclose(*alone)
 
 
 class Doubled(Gaussian):

@@ -82,7 +82,8 @@ def test_a_release_gets_the_value_of_its_own_query(data, monkeypatch):
 
     def simulate_all(release, values, streams):
         seen[release.query] = values[0]  # the other one is the control's
-        return (np.broadcast_to(value, (6, *release.query.shape)) for value in values)
+        trials = len(streams())
+        return (np.broadcast_to(value, (trials, *release.query.shape)) for value in values)
 
     monkeypatch.setattr(draws, "simulate_all", simulate_all)
     run(AllComponents(), "clipped_moments", data, SETTINGS)

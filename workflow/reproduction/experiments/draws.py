@@ -1,7 +1,7 @@
 """Trials of a calibrated mechanism, and the name of its noise.
 
-Trial k draws from a Generator of its own, as one simulated release does, so that it is the same
-however many trials are run. Trials of the study's and the library's noise are drawn as a stack.
+Trial k draws from its Generator as simulated releases do, so that it is the same however many
+trials are run. Trials of the study's and the library's noise are drawn as a stack.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.programs import Ask, Program, Question
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise, upper
-from reproduction.stacks import Streams, normals
+from reproduction.stacks import Streams, draw_blocks, normals
 
 #: Names of the library's noise by its law and whether it is symmetric.
 NAMES = {
@@ -96,7 +96,7 @@ def noise_of(question: AdditiveMechanism | Question, streams: Streams) -> Array:
         drawn = normals(streams, noise.shape)
         white = drawn[..., *upper(noise.shape[0])] if noise.symmetric else drawn
         return noise.colour(white.reshape(len(streams), noise.count))
-    return np.concatenate([noise.sample(stream, 1) for stream in streams])
+    return draw_blocks(streams, noise.sample)
 
 
 def _drawing(stream: np.random.Generator) -> Ask:

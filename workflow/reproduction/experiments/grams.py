@@ -29,7 +29,7 @@ from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.noise import MatrixNormal, both_sides
-from reproduction.stacks import Streams, normals
+from reproduction.stacks import Streams, draw_blocks, normals
 
 
 def is_reducible(release: CalibratedMechanism) -> bool:
@@ -95,7 +95,7 @@ def white_noise(streams: Streams, m: int, n: int) -> Array:
     below = np.tril_indices(m, -1)
     drawn = normals(streams, (m * m + len(below[0]),))
     degrees = n - m - np.arange(m)
-    squares = np.stack([stream.chisquare(degrees) for stream in streams])
+    squares = draw_blocks(streams, lambda stream, count: stream.chisquare(degrees, (count, m)))
     white = np.zeros((len(streams), m, 2 * m))
     white[:, :, :m] = drawn[:, : m * m].reshape(-1, m, m)
     white[:, below[0], m + below[1]] = drawn[:, m * m :]

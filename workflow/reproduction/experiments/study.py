@@ -22,6 +22,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.mechanism import BrokenPromise, CalibratedMechanism, Mechanism, NoGuarantee
+from matrixdp.mechanisms.programs import Program
 from matrixdp.mechanisms.promise import promised
 from matrixdp.privacy.sensitivity import Box, Query, RecordsQuery, second_moments
 from reproduction.data.prepared import Dataset, load
@@ -39,11 +40,15 @@ from reproduction.experiments.tasks.base import NoBaseline, Shared, Task
 from reproduction.job_settings import Settings
 from reproduction.mechanisms import find_mechanism
 from reproduction.mechanisms.base import MechanismEntry
-from reproduction.seeds import streams
+from reproduction.seeds import shared_streams, streams
 from reproduction.trials import CONTROL, NO_GUARANTEE, SKIPPED, Block, Rows, assign_columns
 
 #: Largest number of entries in a stack of released values.
 STACK = 2**20
+
+#: Trials beside each other that share a stream, where their values have no more than ``SHARED``
+#: entries together; larger values have a stream a trial.
+BLOCK, SHARED = 20, 2**22
 
 #: Relative difference of means that the order of adding may cause.
 ROUNDING = 1e-12
@@ -251,7 +256,7 @@ def _tuned(task: Task, data: Dataset, seed: int) -> Task:
 def _baseline_rows(task: Task, name: str, data: Dataset, settings: Settings) -> Block:
     values = np.empty(settings.trials)
     domain = Box(data.lower, data.upper)
-    for trials in _blocks(range(settings.trials), data.matrix.size):
+    for trials in _blocks(settings.trials, data.matrix.size):
         instance = task.instance(data.matrix, splits(settings.seed, data, "report", trials))
         noise = streams(settings.seed, "noise", settings.experiment, name, "report", trials=trials)
         try:
@@ -295,12 +300,25 @@ class Calibration:
         }
 
     def noise(self, settings: Settings, phase: str, trials: range) -> list[np.random.Generator]:
-        """Return one stream per trial, the same for releases with the same kind of noise."""
+        """Return one stream per trial, the same for releases with the same kind of noise.
+
+        The trials of a :func:`_block` share one, and are whole blocks.
+        """
         assert self.release is not None
         direction = self.configuration.direction if self.configuration.directed else ""
         kind = draws.noise_name(self.release)
         key = (kind, direction, self.configuration.stream, self.epsilon, phase)
-        return streams(settings.seed, "noise", settings.experiment, *key, trials=trials)
+        words = ("noise", settings.experiment, *key)
+        return shared_streams(settings.seed, *words, trials=trials, block=_block(self.release))
+
+
+def _block(release: CalibratedMechanism) -> int:
+    """Return how many trials share a stream, which no number of trials changes.
+
+    Trials of a program ask their questions side by side, so that each has a stream of its own.
+    """
+    small = BLOCK * math.prod(release.query.shape) <= SHARED
+    return BLOCK if small and not isinstance(release, Program) else 1
 
 
 def calibrate_all(
@@ -361,9 +379,10 @@ def _mechanism_rows(
             absence = _absence(NO_GUARANTEE, case.note, reading)
             yield {**absence, **case.where, "delta": case.delta}
             continue
-        for phase, numbers, scores in simulated:
+        for phase, scores in simulated:
             if (reading, case) in scores:
-                rows = {"phase": phase, "trial": np.array(numbers), "value": scores[reading, case]}
+                values = scores[reading, case]
+                rows = {"phase": phase, "trial": np.arange(len(values)), "value": values}
                 yield {"reading": reading, **case.where, **case.guarantee, **rows}
 
 
@@ -374,12 +393,12 @@ def _simulated(
     data: Dataset,
     settings: Settings,
     control: bool,
-) -> list[tuple[str, range, Scores]]:
-    """Return phases with their trials and scores, those of controls last (see :func:`run`)."""
+) -> list[tuple[str, Scores]]:
+    """Return phases with their scores, those of controls last (see :func:`run`)."""
     rivals = Counter(case.configuration.direction for case in cases)
     alone = len(settings.epsilons)
     compared = [case for case in cases if rivals[case.configuration.direction] > alone]
-    few = range(settings.trials)
+    few = settings.trials
     (selected,) = _scores(tasks, mechanism, "select", compared, data, settings, few, False)
     shown = _shown(cases, compared, selected, settings.fixed)
     by_count: dict[int, list[Calibration]] = {}
@@ -389,13 +408,12 @@ def _simulated(
         by_count.setdefault(more or settings.trials, []).append(case)
     scored, controls = [], []
     for count, some in by_count.items():
-        numbers = range(count)
         scores, *of_zeros = _scores(
-            tasks, mechanism, "report", some, data, settings, numbers, control
+            tasks, mechanism, "report", some, data, settings, count, control
         )
-        scored.append(("report", numbers, scores))
-        controls += [(CONTROL, numbers, each) for each in of_zeros]
-    return [*scored, ("select", few, selected), *controls]
+        scored.append(("report", scores))
+        controls += [(CONTROL, each) for each in of_zeros]
+    return [*scored, ("select", selected), *controls]
 
 
 def _shown(
@@ -433,21 +451,24 @@ def _scores(
     cases: Sequence[Calibration],
     data: Dataset,
     settings: Settings,
-    numbers: range,
+    count: int,
     with_zeros: bool,
 ) -> list[Scores]:
     """Return the scores of cells with a release, and of the same noise on zeros if asked.
 
-    Each release is simulated once and scored by the tasks of all readings.
+    Each release is simulated once and scored by the tasks of all readings. Whole blocks of trials
+    that share a stream are run, and the first ``count`` returned: no number of trials changes one.
     """
     releases = {case: case.release for case in cases if case.release}
+    block = max(map(_block, releases.values()), default=1)
+    whole = -(-count // block) * block
     results: list[Scores] = [
-        {pair: np.empty(len(numbers)) for pair in itertools.product(tasks, releases)}
+        {pair: np.empty(whole) for pair in itertools.product(tasks, releases)}
         for _ in range(1 + with_zeros)
     ]
     reduced = all(task.reads_gram for task in tasks.values())
     size = _stacked(tasks, releases.values(), data, reduced)
-    blocks = list(_blocks(numbers, size)) if results[0] else []
+    blocks = list(_blocks(whole, size, block)) if results[0] else []
     with progress(len(blocks) * len(releases), f"{mechanism}, {phase}") as advance:
         for trials in blocks:
             instances = {
@@ -459,7 +480,6 @@ def _scores(
             # Many cases have one query: what they start from is made once.
             exact: dict[Query, list[Array]] = {}
             triangles: dict[Query, list[Array]] = {}
-            start = trials.start - numbers.start
             for case, release in releases.items():
                 query = release.query
                 if query not in exact:
@@ -478,9 +498,9 @@ def _scores(
                     shared: Shared = {}
                     for reading, instance in instances.items():
                         score = instance.score(released, shared=shared, **facts)
-                        scores[reading, case][start : start + len(trials)] = score
+                        scores[reading, case][trials.start : trials.stop] = score
                 advance()
-    return results
+    return [{pair: values[:count] for pair, values in scores.items()} for scores in results]
 
 
 def _resolved(changes: Parameters, query: Query, data: Dataset) -> Parameters:
@@ -530,8 +550,11 @@ def _stacked(
     return max(map(math.prod, shapes), default=1)
 
 
-def _blocks(trials: range, size: int) -> Iterator[range]:
-    """Cut the trials so that a stack of values of ``size`` numbers stays within ``STACK``."""
-    step = max(1, STACK // size)
-    for start in range(0, len(trials), step):
-        yield trials[start : start + step]
+def _blocks(count: int, size: int, block: int = 1) -> Iterator[range]:
+    """Cut the trials into stacks of whole blocks.
+
+    A stack of values of ``size`` numbers stays within ``STACK``, or has one block.
+    """
+    step = max(1, STACK // size // block) * block
+    for start in range(0, count, step):
+        yield range(start, min(start + step, count))

@@ -20,7 +20,7 @@ from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery, SecondM
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.mechanisms.noise import BLOCK, scale_columns
 from reproduction.privacy import generalized_gamma
-from reproduction.stacks import Stacked, Streams, normals
+from reproduction.stacks import Stacked, Streams, draw_blocks, normals
 
 #: Candidates of the power, from which the calibration chooses.
 POWERS = tuple(np.linspace(1, 2, 9).tolist())
@@ -90,7 +90,9 @@ class SymmetricGeneralizedGamma(GeneralizedGamma):
     def _draw(self, streams: Streams, stack: Array) -> None:
         normals(streams, self.shape, stack)
         stack *= np.triu(np.ones(self.shape))
-        radius = np.array([stream.standard_gamma(self.gamma_shape) for stream in streams])
+        radius = draw_blocks(
+            streams, lambda stream, count: stream.standard_gamma(self.gamma_shape, count)
+        )
         radius **= 1 / self.power
         stack *= (self.scale * radius / np.linalg.norm(stack, axis=(1, 2)))[:, None, None]
         mirror_upper(stack)

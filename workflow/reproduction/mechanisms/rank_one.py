@@ -37,7 +37,7 @@ class NonPrivateRankOne(Stacked):
 
     def _draw(self, streams: Streams, stack: Array) -> None:
         noise = normals(streams, self.shape, stack)
-        radius = np.array([stream.standard_normal() for stream in streams])
+        radius = normals(streams, ())
         noise *= (self.sigma * radius / np.linalg.norm(noise, axis=(1, 2)))[:, None, None]
 
     def loss(self, radius: Array, away: Array) -> Array:
