@@ -29,6 +29,27 @@ def normals(streams: Streams, shape: Sequence[int], out: Array | None = None) ->
     return stack
 
 
+def wishart_factors(streams: Streams, size: int, freedom: int) -> Array:
+    """Return lower triangular L, (trials, m, m), whose L L^T have the Wishart law W_m(freedom, I).
+
+    Their entries are independent: standard normal below the diagonal, and squares on it that are
+    chi-square with freedom, freedom - 1, ..., freedom - m + 1 degrees (Bartlett 1933).
+
+    Args:
+        streams: one Generator per trial; at least one.
+        size: number m of rows.
+        freedom: degrees of freedom, at least m.
+    """
+    below, diagonal = np.tril_indices(size, -1), np.arange(size)
+    factors = np.zeros((len(streams), size, size))
+    factors[:, *below] = normals(streams, (len(below[0]),))
+    squares = draw_blocks(
+        streams, lambda stream, count: stream.chisquare(freedom - diagonal, (count, size))
+    )
+    factors[:, diagonal, diagonal] = np.sqrt(squares)
+    return factors
+
+
 def draw_blocks(streams: Streams, draw: Callable[[np.random.Generator, int], Array]) -> Array:
     """Return the draws of all trials, shape (trials, ...).
 

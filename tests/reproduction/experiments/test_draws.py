@@ -20,6 +20,8 @@ RECORDS = RecordsQuery(BOX, COUNT)
 QUERIES = [RECORDS, MeanQuery(BOX, COUNT), SecondMomentQuery(BOX, COUNT)]
 QUERIES += [NormalEquations(BOX, COUNT, target=2)]
 CASES = conformance.cases(map(built, mechanisms.registry().values()), QUERIES)
+# A test of Gram matrices has the law of sketches.
+CASES = [case for case in CASES if case.release.output_type != "sketch"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -15,10 +15,11 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import safe
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.sensitivity import Box, RecordsQuery
-from reproduction.experiments import grams
-from reproduction.experiments.tasks.components import AllComponents
+from matrixdp.privacy.sensitivity import Box, RecordsQuery, SecondMomentQuery
+from reproduction.experiments import draws, grams
+from reproduction.experiments.tasks.components import AllComponents, FirstComponent
 from reproduction.experiments.tasks.regression import Regression
+from reproduction.mechanisms.jl import JohnsonLindenstrauss
 from reproduction.mechanisms.noise import ColumnL2Exponential, MatrixNormal
 
 TRIALS = 20_000
@@ -85,6 +86,21 @@ def test_gram_matrices_have_the_law_of_the_release_and_one_percent_of_scale_is_s
     assert p_value(full, reduced(more, np.pad(value, ((0, 0), (0, 1))), 6)) < ALPHA
 
 
+def test_gram_matrices_of_sketches_have_their_law_and_one_percent_of_scale_is_seen():
+    query, trials = SecondMomentQuery(Box.cube(3, -1, 1), 60), 6000
+    value = query.value(records(60))
+    for multiple in (1, 20):
+        sketch = JohnsonLindenstrauss(multiple).calibrate(query, epsilon=1, delta=1e-3)
+        full = sketch.simulate(value, np.random.default_rng(5), trials)
+        (drawn,) = draws.simulate_all(sketch, [value], lambda: repeated(trials, 6))
+        assert drawn.shape == (trials, 3, 3)
+        lifted = np.linalg.inv(np.linalg.cholesky(60 * value + sketch.ridge * np.eye(3)))
+        full, drawn = (gram @ np.swapaxes(gram, 1, 2) for gram in (lifted @ full, lifted @ drawn))
+        assert p_value(full, drawn) > ALPHA
+    # Many rows tell a scale from one a hundredth larger.
+    assert p_value(full, 1.01**2 * drawn) < ALPHA
+
+
 def test_what_is_not_reducible_is_drawn_in_full():
     cases = {
         "few records": release("number", 5),
@@ -109,6 +125,21 @@ def test_a_task_reads_gram_matrices_where_a_rotation_of_released_records_leaves_
     turned = released @ np.linalg.qr(generator.normal(size=(8, 8)))[0]
     one, other = (instance.score(each, output_type="matrix") for each in (released, turned))
     assert task.reads_gram == np.allclose(one, other, rtol=1e-9)
+
+
+SKETCHED = [task for task in (*TASKS, FirstComponent()) if "sketch" in task.accepts]
+
+
+@pytest.mark.parametrize("task", SKETCHED, ids=str)
+def test_a_task_reads_gram_matrices_of_sketches_alone(task):
+    generator = np.random.default_rng(0)
+    instance = task.instance(generator.uniform(-1, 1, (3, 12)), generator.spawn(5))
+    sketches = generator.normal(size=(5, 3, 8))
+    factors = np.linalg.cholesky(sketches @ np.swapaxes(sketches, 1, 2))
+    one, other = (
+        instance.score(each, output_type="sketch", ridge=0.1) for each in (sketches, factors)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_values_outside_the_public_bounds_are_refused():

@@ -78,6 +78,9 @@ def _simulated(release: CalibratedMechanism, value: Array, streams: Streams) -> 
     if library.plain(release):
         if isinstance(release, Program):
             return release.simulated(value, [_drawing(stream) for stream in streams])
+        if hasattr(release, "gram_factors"):
+            # A task reads of a sketch its Gram matrix and nothing else.
+            return np.asarray(release.gram_factors(value, streams))
         if hasattr(release, "trials"):
             return np.asarray(release.trials(value, streams))
     values = value if value.ndim == 3 else itertools.repeat(value, len(streams))

@@ -7,10 +7,9 @@ Let X^T = Q R with orthonormal columns Q (n, m), and complete Q to an orthogonal
 rotation leaves Y Y^T as it is, and Y [Q, P] = [R^T + A N Q, A N P]. Rotated normal entries are
 again independent standard normal, so N Q (m, m) and N P (m, n - m) are such matrices, independent
 of each other. The second one enters only by W = (N P) (N P)^T, a Wishart matrix with n - m degrees
-of freedom. Bartlett (1933) draws it as W = L L^T with a lower triangular L of independent entries:
-standard normal below the diagonal, and squares on it that are chi-square with n - m, n - m - 1,
-..., n - 2m + 1 degrees of freedom. Hence Z = [R^T + A N Q, A L], of shape (m, 2m), with m^2 +
-m (m + 1) / 2 random numbers in place of m n. A test compares its law with the release's.
+of freedom, which is drawn as L L^T with a lower triangular L
+(:func:`reproduction.stacks.wishart_factors`). Hence Z = [R^T + A N Q, A L], of shape (m, 2m), with
+m^2 + m (m + 1) / 2 random numbers in place of m n. A test compares its law with the release's.
 
 Only trials use this. What is audited, and what a person gets, is the release itself.
 """
@@ -29,7 +28,7 @@ from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
 from matrixdp.privacy.sensitivity import Query
 from reproduction.mechanisms.noise import MatrixNormal, both_sides
-from reproduction.stacks import Streams, draw_blocks, normals
+from reproduction.stacks import Streams, normals, wishart_factors
 
 
 def is_reducible(release: CalibratedMechanism) -> bool:
@@ -92,12 +91,7 @@ def simulate_all(
 
 def white_noise(streams: Streams, m: int, n: int) -> Array:
     """Return [N Q, L] of standard normal N (m, n) for each stream, shape (trials, m, 2m)."""
-    below = np.tril_indices(m, -1)
-    drawn = normals(streams, (m * m + len(below[0]),))
-    degrees = n - m - np.arange(m)
-    squares = draw_blocks(streams, lambda stream, count: stream.chisquare(degrees, (count, m)))
-    white = np.zeros((len(streams), m, 2 * m))
-    white[:, :, :m] = drawn[:, : m * m].reshape(-1, m, m)
-    white[:, below[0], m + below[1]] = drawn[:, m * m :]
-    white[:, np.arange(m), m + np.arange(m)] = np.sqrt(squares)
+    white = np.empty((len(streams), m, 2 * m))
+    white[:, :, :m] = normals(streams, (m, m))
+    white[:, :, m:] = wishart_factors(streams, m, n - m)
     return white

@@ -18,7 +18,7 @@ from matrixdp.mechanisms.mechanism import CalibratedMechanism, Mechanism, NoGuar
 from matrixdp.privacy.sensitivity import Query, RecordsQuery, SecondMomentQuery
 from reproduction.mechanisms.base import MechanismEntry
 from reproduction.privacy import sketching
-from reproduction.stacks import Streams, normals
+from reproduction.stacks import Streams, normals, wishart_factors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,16 @@ class Sketch(CalibratedMechanism):
 
     def trials(self, value: Array, streams: Streams) -> Array:
         """Return one sketch per stream."""
+        noise = normals(streams, (self.query.features, self.sketch_size))
+        return np.asarray(self._factor(value) @ noise)
+
+    def gram_factors(self, value: Array, streams: Streams) -> Array:
+        """Return one matrix Y per stream, m x m, whose Y Y^T have the law of sketches'."""
+        factors = wishart_factors(streams, self.query.features, self.sketch_size)
+        return np.asarray(self._factor(value) @ factors)
+
+    def _factor(self, value: Array) -> Array:
+        """Return C / sqrt(r) of second moments."""
         moments = self.query.n_records * value
         smallest = float(np.linalg.eigvalsh(moments).min())
         # The lift hides a record only where it comes on top of something positive semidefinite.
@@ -46,8 +56,7 @@ class Sketch(CalibratedMechanism):
                 "X X^T / n must be positive semidefinite"
             )
         factor = np.linalg.cholesky(moments + self.ridge * np.eye(self.query.features))
-        noise = normals(streams, (self.query.features, self.sketch_size))
-        return np.asarray(factor / np.sqrt(self.sketch_size) @ noise)
+        return np.asarray(factor / np.sqrt(self.sketch_size))
 
     def _draw(self, value: Array, generator: np.random.Generator, count: int) -> Array:
         return self.trials(value, [generator] * count)
