@@ -45,11 +45,11 @@ class LSTM(Extractor):
         present = (words > 0)[:, :, None]
         # Compute each word's contribution to the gates once, not once per occurrence.
         gates = params["embedding"] @ params["input"] + params["bias"]
-        states = [
-            _states(gates[way][words], present, params["recurrent"][way], bool(way))
+        totals = [
+            _total_state(gates[way][words], present, params["recurrent"][way], bool(way))
             for way in (0, 1)
         ]
-        total = (jnp.concatenate(states, axis=2) * present).sum(axis=0)
+        total = jnp.concatenate(totals, axis=1)
         return jnp.tanh(total / jnp.maximum(present.sum(axis=0), 1) @ params["features"])
 
     def outputs(self, params: Params, features: Array) -> Array:
@@ -57,20 +57,22 @@ class LSTM(Extractor):
         return features @ params["output"]
 
 
-def _states(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Array:
-    """Return the states of an LSTM in one direction, length x reviews x units."""
+def _total_state(gates: Array, present: Array, recurrent: Array, reverse: bool) -> Array:
+    """Return the sum of an LSTM's states at the words in one direction, reviews x units."""
 
-    def step(state: tuple[Array, Array], inputs: tuple) -> tuple[tuple[Array, Array], Array]:
-        hidden, cell = state
+    def step(state: tuple[Array, Array, Array], inputs: tuple) -> tuple[tuple, None]:
+        # The sum goes along: all states together are read again for it, and for its gradient.
+        hidden, cell, total = state
         word_gates, present = inputs
         enter, forget, leave, new = jnp.split(word_gates + hidden @ recurrent, 4, axis=1)
         new_cell = jax.nn.sigmoid(forget) * cell + jax.nn.sigmoid(enter) * jnp.tanh(new)
         output = jax.nn.sigmoid(leave) * jnp.tanh(new_cell)
-        state = jnp.where(present, output, hidden), jnp.where(present, new_cell, cell)
-        return state, state[0]
+        hidden, cell = jnp.where(present, output, hidden), jnp.where(present, new_cell, cell)
+        return (hidden, cell, total + jnp.where(present, output, 0)), None
 
     zero = jnp.zeros((gates.shape[1], UNITS))
-    return jax.lax.scan(step, (zero, zero), (gates, present), reverse=reverse)[1]
+    (_, _, total), _ = jax.lax.scan(step, (zero, zero, zero), (gates, present), reverse=reverse)
+    return total
 
 
 EXTRACTORS = {"imdb": LSTM()}
