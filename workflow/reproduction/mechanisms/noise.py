@@ -121,22 +121,23 @@ class MatrixNormal(Stacked, GaussianDistribution):
         return query.l2_sensitivity / (_least(rows) * _least(columns))
 
 
-class _OneByOne(NormDistribution):
-    """Noise of a norm, of which one draw is made after another."""
+class _Blockwise(NormDistribution):
+    """Noise of a norm, of which one draw takes its numbers after another, and a block its sizes."""
 
     def sample(self, generator: np.random.Generator, count: int) -> Array:
         """Return independent draws, shape (count, m, n)."""
         stack = np.empty((count, *self.shape))
-        for draw in stack:
-            self._fill(generator, draw)
+        step = max(1, BLOCK // (self.shape[0] * self.shape[1]))
+        for start in range(0, count, step):
+            self._fill(generator, stack[start : start + step])
         return stack
 
     @abc.abstractmethod
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        """Make a draw in an array (m, n)."""
+    def _fill(self, generator: np.random.Generator, block: Array) -> None:
+        """Make draws in an array (k, m, n)."""
 
 
-class FrobeniusExponential(_OneByOne):
+class FrobeniusExponential(_Blockwise):
     """Matrices of density proportional to exp(-|Z|_F / scale).
 
     The radius follows Gamma(mn), because a shell at radius r has volume r^(mn - 1) dr.
@@ -144,9 +145,14 @@ class FrobeniusExponential(_OneByOne):
 
     stream = "FrobeniusExponential"
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        stream.standard_normal(out=trial)
-        trial *= self.scale * stream.standard_gamma(trial.size) / np.linalg.norm(trial)
+    def _fill(self, generator: np.random.Generator, block: Array) -> None:
+        radii = np.empty((len(block), 1, 1))
+        for draw, radius in zip(block, radii, strict=True):
+            generator.standard_normal(out=draw)
+            generator.standard_gamma(draw.size, out=radius)
+        flat = block.reshape(len(block), -1)
+        # Each draw's sum of squares is a product of vectors.
+        block *= self.scale * radii / np.sqrt(flat[:, None] @ flat[:, :, None])
 
     def norm(self, z: Array) -> Array:
         """Return |Z|_F."""
@@ -162,7 +168,7 @@ class FrobeniusExponential(_OneByOne):
         return query.l2_sensitivity / self.scale
 
 
-class ColumnL2Exponential(_OneByOne):
+class ColumnL2Exponential(_Blockwise):
     """Matrices of density proportional to exp(-sum_j |z_j|_2 / scale).
 
     Columns z_j are independent: radius Gamma(m), direction uniform on the sphere.
@@ -171,9 +177,13 @@ class ColumnL2Exponential(_OneByOne):
     identical_columns = True
     stream = "ColumnL2Exponential"
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
-        stream.standard_normal(out=trial)
-        scale_columns(trial, self.scale * stream.standard_gamma(self.shape[0], size=self.shape[1]))
+    def _fill(self, generator: np.random.Generator, block: Array) -> None:
+        rows, columns = self.shape
+        radii = np.empty((len(block), columns))
+        for draw, row in zip(block, radii, strict=True):
+            generator.standard_normal(out=draw)
+            generator.standard_gamma(rows, out=row)
+        scale_columns(block, self.scale * radii)
 
     def norm(self, z: Array) -> Array:
         """Return sum_j |z_j|_2."""
@@ -192,7 +202,7 @@ class ColumnL2Exponential(_OneByOne):
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnLinfExponential(_OneByOne):
+class ColumnLinfExponential(_Blockwise):
     """Matrices of density proportional to exp(-sum_j max_i |z_ij| / (w_i scale)).
 
     Columns are independent: a uniform point of the box prod_i [-w_i, w_i] times a Gamma(m + 1)
@@ -211,12 +221,15 @@ class ColumnLinfExponential(_OneByOne):
     def _sides(self) -> Array:
         return np.asarray(self.weights, dtype=float)[:, None]
 
-    def _fill(self, stream: np.random.Generator, trial: Array) -> None:
+    def _fill(self, generator: np.random.Generator, block: Array) -> None:
         rows, columns = self.shape
-        stream.random(out=trial)
-        trial -= 0.5
-        trial *= 2 * self.scale * stream.standard_gamma(rows + 1, size=columns)
-        trial *= self._sides
+        radii = np.empty((len(block), 1, columns))
+        for draw, row in zip(block, radii[:, 0], strict=True):
+            generator.random(out=draw)
+            generator.standard_gamma(rows + 1, out=row)
+        block -= 0.5
+        block *= 2 * self.scale * radii
+        block *= self._sides
 
     def norm(self, z: Array) -> Array:
         """Return sum_j max_i |z_ij| / w_i."""
