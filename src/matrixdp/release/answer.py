@@ -72,8 +72,7 @@ class Answer:
     @property
     def page(self) -> str:
         """The receipt as Markdown, which shows the picture of its noise where there is one."""
-        shown = file_names(self.query)["picture"] if self.picture else ""
-        return receipt_page.markdown(self.receipt, self.query, shown)
+        return self._page(self.picture)
 
     @property
     def picture(self) -> str:
@@ -87,11 +86,12 @@ class Answer:
 
     def files(self) -> dict[str, str]:
         """Return the texts of its files by name."""
+        drawing = self.picture
         texts = {
             "release": self._text(),
             "receipt": json.dumps(self.receipt, indent=2) + "\n",
-            "page": self.page,
-            "picture": self.picture,
+            "page": self._page(drawing),
+            "picture": drawing,
             "details": json.dumps(self.details, indent=2) + "\n" if self.details else "",
         }
         names = file_names(self.query)
@@ -99,8 +99,15 @@ class Answer:
 
     def paths_in(self, out: Path | None) -> dict[str, Path]:
         """Return the paths of its files in a folder, by role; none without a folder."""
+        if out is None:
+            return {}
         names, texts = file_names(self.query), self.files()
-        return {role: out / name for role, name in names.items() if out and name in texts}
+        return {role: out / name for role, name in names.items() if name in texts}
+
+    def _page(self, drawing: str) -> str:
+        """Return the receipt as Markdown beside a picture as SVG, which may be empty."""
+        shown = file_names(self.query)["picture"] if drawing else ""
+        return receipt_page.markdown(self.receipt, self.query, shown)
 
     def _text(self) -> str:
         """Return the table as text: of bounds TOML, otherwise CSV."""

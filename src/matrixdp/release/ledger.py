@@ -19,6 +19,7 @@ then trade mu against the number of released numbers. A pure total has this part
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -276,8 +277,14 @@ def total_epsilon(account: Account) -> float:
             release["mu"] for release in releases if not (reserved and release["pure_epsilon"])
         ]
         mu = float(np.linalg.norm(squared)) * UPWARDS
-        bounds.append(reserved + gaussian_dp.epsilon(left, mu))
+        bounds.append(reserved + _epsilon(left, mu))
     return float(min(bounds))
+
+
+@functools.lru_cache(maxsize=4096)
+def _epsilon(delta: float, mu: float) -> float:
+    """Return the epsilon of mu at delta, which each choice of a mechanism asks for many times."""
+    return float(gaussian_dp.epsilon(delta, mu))
 
 
 def sampler_delta(account: Account) -> float:
