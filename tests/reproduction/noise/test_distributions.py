@@ -15,8 +15,9 @@ from noisesamples import (
 )
 from scipy import stats
 
-from matrixdp.noise import safe
+from matrixdp.noise import safe, value
 from matrixdp.noise.value import Noise
+from reproduction.mechanisms import noise
 from reproduction.mechanisms.noise import (
     ColumnL2Exponential,
     ColumnLinfExponential,
@@ -75,6 +76,20 @@ def test_laplace_signs_are_fair_and_independent():
     for other in pairs:
         product = signs[:, 1:] * other
         assert abs(product.sum()) < 5 * np.sqrt(np.sum(product**2))
+
+
+# Blocks
+
+
+@pytest.mark.parametrize(
+    "name", ["laplace", "symmetric laplace", "frobenius", "record_l2", "record_linf", "dense rows"]
+)
+def test_draws_are_the_same_in_blocks_of_any_size(name, monkeypatch):
+    drawn = DISTRIBUTIONS[name].sample(np.random.default_rng(0), 40)
+    monkeypatch.setattr(value, "_BLOCK", 50)
+    monkeypatch.setattr(noise, "BLOCK", 50)
+    again = DISTRIBUTIONS[name].sample(np.random.default_rng(0), 40)
+    np.testing.assert_allclose(again, drawn, rtol=1e-12)
 
 
 # K-norm distributions
