@@ -33,18 +33,24 @@ def run(specification: str, *, picture: str | None, json: bool) -> None:
     from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
+    charged: list[plans.Plan] = []
     if picture is not None:
         _write_picture(Path(picture), specs)
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
-        if plans.is_kept(spec, *choices.account_of(spec)):
+        is_kept = plans.is_kept(spec, *choices.account_of(spec))
+        if is_kept:
             notes.append(
                 "the account keeps a draw that answers this at no cost, and what follows is of a "
                 'new one, for which add label = "..."'
             )
+        elif sentence := plans.repetition(spec, charged):
+            notes.append(sentence)
         terminal.note([] if json else notes)
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
+        if not is_kept:
+            charged.append(plans.Plan(spec, None, option=firsts[-1]))
         content = {**_content(spec, fitting), "notes": notes}
         contents.append(content)
         if not json:

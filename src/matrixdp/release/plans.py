@@ -552,6 +552,37 @@ def _has_mean(spec: Output, stored: Mapping[str, Any]) -> bool:
     return math.isclose(weight, stored.get("constant_weight", 1.0), rel_tol=_SAME)
 
 
+def repetition(spec: Output, others: Sequence[Plan]) -> str:
+    """Return a sentence on a new release that the draw of another new one answers; else nothing.
+
+    It would be read from that draw, not charged, and its share of the total would buy nothing.
+
+    Args:
+        spec: the release.
+        others: those that are charged before it.
+    """
+    account = storage.account_path(spec.file, spec.account)
+    for other in others:
+        outputs = [*_readings(other.spec), *_readings(spec)]
+        moments = [moments_request(one, account.parent) for one in (other.spec, spec)]
+        if (
+            isinstance(other.spec, AboutMean)
+            and _readings(spec)
+            and storage.digest(moments[0]) == storage.digest(moments[1])
+            and _has_mean(spec, other._calibration())
+        ):
+            names = [one.name for one in {_digest(one, account): one for one in outputs}.values()]
+            # A list has one regression, of one target.
+            together = f"ask for both in one [[release]] by query = {json.dumps(names)}, or "
+            return (
+                f"{spec.release_name} asks for the moments of {other.spec.release_name} at the "
+                "same weight and would be read from its draw, so that a share of the total buys "
+                f"nothing; {together * (len({*names}) == len(names))}state a label = \"...\" for "
+                "another draw"
+            )
+    return ""
+
+
 def _digest(spec: Output, account: Path) -> str:
     """Return the digest of a request; empty of records in memory, whose answers have no name."""
     return storage.digest(spec.request(account.parent)) if spec.in_file else ""
@@ -571,9 +602,14 @@ def make_all(
         return [make(specs[0], out, even_if_useless=even_if_useless)]
     account, path = choices.account_of(specs[0])
     after = account
+    charged: list[Plan] = []
     for spec in specs:
-        if (option := plan(spec, even_if_useless=even_if_useless).option) is not None:
-            after = ledger.add(after, ledger.entry(option.release))
+        planned = plan(spec, even_if_useless=even_if_useless)
+        if planned.option is not None:
+            if sentence := repetition(spec, charged):
+                raise InputError(sentence)
+            charged.append(planned)
+            after = ledger.add(after, ledger.entry(planned.mechanism))
             for _ in records.read_records(spec):
                 pass
     if excess := ledger.excess(after):

@@ -12,7 +12,7 @@ from packages import ROOT
 import matrixdp as mdp
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.scaled import WeightedConstant
-from matrixdp.release import choices, outlooks, provenance, storage
+from matrixdp.release import choices, outlooks, parser, plans, provenance, storage
 from matrixdp.release.outputs.about_mean import balanced_weight
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.moments import READINGS, TOGETHER
@@ -193,6 +193,59 @@ def test_an_answer_without_its_draw_answers_nothing_else(folder):
     file.write_text(json.dumps({"answer": answer, "sha256": storage.digest(answer)}))
     assert harness.run(folder, "later", **TOTAL, query="components") == 0
     assert len(harness.charges(folder)) == 2
+
+
+#: Releases of one file of which the first draw answers the second, and the list that has both.
+TWICE = [
+    ([{"query": "covariance"}, {"query": "components"}], ["covariance", "components"]),
+    ([{"query": "covariance"}, {"query": "mean"}], ["covariance", "mean"]),
+    (
+        [{"query": ["mean", "covariance"]}, {"query": "components"}],
+        ["mean", "covariance", "components"],
+    ),
+    (
+        [
+            {"query": ["covariance", "regression"], "target": "age"},
+            {"query": "regression", "target": "income"},
+        ],
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("releases", "whole"), TWICE)
+def test_a_release_that_the_draw_of_another_answers_is_refused(folder, capsys, releases, whole):
+    keys = {**TOTAL, "mechanism": "gaussian"}
+    first, second = releases
+    assert harness.run(folder, verb="recommend", releases=releases, **keys) == 0
+    noted = capsys.readouterr().err
+    assert noted.count("so that a share of the total buys nothing") == 1
+    assert harness.run(folder, releases=releases, **keys) == 2
+    assert (error := capsys.readouterr().err).partition(": ")[2] in noted
+    assert error.count("\n") == 1
+    assert not harness.charges(folder)
+    # The controls: its share buys another draw.
+    for number, more in enumerate(({"weight": 2}, {"label": "more"})):
+        others, file = [first, {**second, **more}], f"{number}.csv"
+        harness.save(folder / file)
+        assert harness.run(folder, str(number), releases=others, file=file, **keys) == 0
+        assert len(harness.charges(folder, file)) == 2
+    # The remedies: a label, as above, and a list.
+    assert 'state a label = "..."' in error
+    assert ("in one [[release]] by query = " in error) == bool(whole)
+    if whole:
+        assert f"query = {json.dumps(whole)}," in error
+        assert harness.run(folder, "list", releases=[{"query": whole}], **keys) == 0
+        assert len(harness.charges(folder)) == 1
+
+
+def test_releases_that_were_paid_for_are_answered_though_one_draw_has_both(folder):
+    """Each by itself, as 0.1.0 and an interrupted run made them."""
+    releases = TWICE[0][0]
+    for spec in parser.read_all(harness.write(folder, releases=releases, **TOTAL)):
+        plans.make(spec, None, even_if_useless=True)
+    assert harness.run(folder, releases=releases, **TOTAL) == 0
+    assert len(harness.charges(folder)) == 1
 
 
 def fail(*_):
