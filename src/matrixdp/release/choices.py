@@ -78,7 +78,7 @@ def _simulated(output: Output, option: Option) -> Option:
         return replace(option, readings=parts)
     losses = outlooks.losses(output, option.release) if _simulates(output) else ()
     option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
-    return replace(option, headline=output.headline(option))
+    return replace(option, error=output.error(option), headline=output.headline(option))
 
 
 def ordered(listed: Sequence[Option]) -> list[Option]:
@@ -86,11 +86,12 @@ def ordered(listed: Sequence[Option]) -> list[Option]:
 
     Without losses, or where none is of use, the order stays.
     """
+    parts = [part for option in listed for part in option.readings or (option,)]
     # Losses of answers without any information differ by chance alone.
     if (
         len(listed) < 2
         or not all(option.losses for option in listed)
-        or all(option.useless for option in listed)
+        or all(part.useless for part in parts)
     ):
         return [*listed]
     typical = [outlooks.typical(option.losses) for option in listed]

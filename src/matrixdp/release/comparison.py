@@ -87,10 +87,11 @@ class Option:
 
         Losses decide where they were simulated: nine tenths of what an answer without any records
         loses. Otherwise noise of half of the largest deviation does, or that bounds need more
-        records than there are. Of several answers all must be useless.
+        records than there are. Of several answers one is enough, as a release for it alone
+        would be refused.
         """
         if self.readings:
-            return all(reading.useless for reading in self.readings)
+            return any(reading.useless for reading in self.readings)
         if self.losses:
             return min(self.losses) >= 0.9 * self.worst > 0
         return self.error >= 1

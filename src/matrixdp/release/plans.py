@@ -577,7 +577,7 @@ def repetition(spec: Output, others: Sequence[Plan]) -> str:
             return (
                 f"{spec.release_name} asks for the moments of {other.spec.release_name} at the "
                 "same weight and would be read from its draw, so that a share of the total buys "
-                f"nothing; {together * (len({*names}) == len(names))}state a label = \"...\" for "
+                f'nothing; {together * (len({*names}) == len(names))}state a label = "..." for '
                 "another draw"
             )
     return ""

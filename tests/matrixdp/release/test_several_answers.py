@@ -371,6 +371,31 @@ def test_the_typical_loss_of_a_list_is_the_geometric_mean_over_its_answers():
             assert option.typical_loss == pytest.approx(mean, rel=0.02)
 
 
+@pytest.mark.parametrize("columns", [2, 101])
+def test_noise_that_hides_one_answer_makes_a_list_useless(tmp_path, columns):
+    """Of two columns losses are simulated, and of 101 they are not."""
+    keys = {"query": ["mean", "covariance"], "records": 400_000, "mechanism": "analyze_gauss"}
+    keys |= {"bounds": {str(k): [0, 1] for k in range(columns)}, "epsilon": 1.0}
+
+    def listed(weight):
+        spec = harness.spec(tmp_path, mean_weight=weight, **keys)
+        (option,) = choices.possible(spec, choices.alone(spec))
+        assert bool(option.losses) == (columns == 2)
+        return option, spec
+
+    # The noise of a mean is in proportion to 1 / weight.
+    noise = listed(1)[0].readings[0].error
+    option, spec = listed(noise / 1.2)
+    assert [one.useless for one in option.readings] == [True, False]
+    assert option.useless
+    assert option.error < 1
+    with pytest.raises(mdp.InputError, match="leave mean_weight out"):
+        plans.plan(spec)
+    # The control, and a remedy.
+    assert not listed(noise / 0.2)[0].useless
+    assert not listed(None)[0].useless
+
+
 def test_estimators_are_read_of_one_fit(tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
     frame = pytest.importorskip("pandas").DataFrame(
@@ -411,6 +436,8 @@ def test_estimators_are_read_of_one_fit(tmp_path, monkeypatch):
             fitted.ridge(target)
     with pytest.raises(mdp.InputError, match="n_components is 4; it must be from 1 to 3"):
         fitted.pca(4)
+    with pytest.raises(mdp.InputError, match="mean: .* do not release this; .*mean_weight out"):
+        mdp.PrivateMoments(bounds=(0, 1), mean_weight=1e-9, **keys).fit(frame)
 
 
 def test_an_estimator_that_was_read_is_fitted_again_for_a_charge_alone():

@@ -19,7 +19,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Box
-from matrixdp.release.comparison import variances
+from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
@@ -72,6 +72,11 @@ class MeanOfMoments(AboutMean):
             spread = entries * widest.rounding_factor**2
         second_order = 1 + 8 * weight
         return np.sqrt(second_order * spread), np.sqrt(second_order * (spread + weight))
+
+    def error(self, option: Option) -> float:
+        """Return the noise of means over half of their ranges; moments have noise of their own."""
+        noise, _ = self.deviations(option.release)
+        return float(np.sqrt(np.mean(noise**2)))
 
     def answer(self, noisy: Noisy) -> Array:
         """Return means (1, m) in the columns' units, clipped to their bounds."""
@@ -164,6 +169,12 @@ class Moments(AboutMean):
     def readings(self) -> tuple[Output, ...]:
         """What is read from the moments, in the order of the answers."""
         return tuple(reading_of(READINGS[name], self) for name in self.answers)
+
+    @property
+    def remedies(self) -> str:
+        """What helps where noise hides an answer: another weight, or a list without it."""
+        weight = "leave mean_weight out, " * (self.mean_weight is not None)
+        return f"{weight}{super().remedies}leave what is hidden out of query, "
 
     def answer(self, noisy: Noisy) -> Array:
         """Return the noisy covariance in half ranges, (m, m), which readings are made of."""

@@ -355,6 +355,10 @@ class Output(Specification):
         """Return below what noise hides each column's number (m,), at two deviations of it."""
         return 2 * self.deviations(release, part, small=True)[1] * self.sizes
 
+    def error(self, option: Option) -> float:
+        """Return the noise over half of the range, as a root mean square, see :class:`Option`."""
+        return option.error
+
     def noise_of(self, option: Option) -> dict[str, Any]:
         """Return the entries of a receipt on the noise; upper bounds for clipped moments."""
         release = option.release
@@ -362,7 +366,8 @@ class Output(Specification):
         key, cases = self._noise_key, {"": least}
         entries: dict[str, Any] = {"noise_over_half_range": option.error}
         if release.costs:
-            entries = {"parts": release.costs, "noise_over_filled_radius": option.error}
+            size = "filled_radius" if self.within_radius else "half_range"
+            entries = {"parts": release.costs, f"noise_over_{size}": option.error}
         if release.costs and self.within_radius:
             key += "_at_the_largest_radius"
             effects = {"clipping": CLIPPING}
