@@ -205,6 +205,28 @@ def choice(allowed: Iterable[str], **argument: object) -> str:
     return str(value)
 
 
+def columns(allowed: Iterable[object], *, table: str = "", **argument: object) -> None:
+    """Check that a column, or each key of a table by column, is one of ``allowed``.
+
+    This is the one remedy of all keys that name columns whose names are stated elsewhere.
+
+    Args:
+        allowed: names of columns.
+        table: key that states them, to which another one can be added; empty where none can.
+        argument: the key with its value.
+
+    Raises:
+        InputError: one is another column; the message names the nearest.
+    """
+    name, value = _single(argument)
+    options = [*allowed]
+    for column in value if isinstance(value, Mapping) else [value]:
+        if column not in options:
+            verb = "has the column" if isinstance(value, Mapping) else "is"
+            more = f"; or state {table}.{column} too" * bool(table)
+            raise InputError(f"{name} {verb} {shown(column)}; {nearest(column, options)}{more}")
+
+
 def text(**argument: object) -> str:
     """Return the value if it is a text on one line, which can be stored and printed."""
     name, value = _single(argument)
@@ -216,7 +238,7 @@ def text(**argument: object) -> str:
     return value
 
 
-def nearest(value: object, allowed: Iterable[str]) -> str:
+def nearest(value: object, allowed: Iterable[object]) -> str:
     """Return the end of a message: the valid name closest to ``value``, and all valid names."""
     options = [str(option) for option in allowed]
     near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)

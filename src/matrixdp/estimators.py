@@ -365,11 +365,7 @@ class PrivateMoments(Private):
         """
         check_is_fitted(self, "draw_")
         output, name = self._output, str(target)
-        if name not in output.columns:
-            raise InputError(
-                f"target is {checks.shown(target)}; it must be one of the columns "
-                f"{', '.join(output.columns)}"
-            )
+        checks.columns(output.columns, target=name)
         if len(output.columns) < 2:
             raise InputError(f"there is the column {name} alone; fit another that explains it, too")
         line = {"alpha": KEYS["alpha"].check(alpha=alpha)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import InputError, nearest, plural, shown
+from matrixdp.checks import InputError, plural, shown
 
 #: Public (lowest, highest): of all columns alike, of each in a list, or by column.
 BoundsLike = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
@@ -51,9 +51,7 @@ def by_column(bounds: BoundsLike | None, columns: Sequence[Any]) -> dict[Any, tu
         numbers = {str(column): column for column in columns if isinstance(column, int)}
         if not {*numbers.values()} & {*bounds}:
             bounds = {numbers.get(column, column): ends for column, ends in bounds.items()}
-        for column in bounds:
-            if column not in columns:
-                raise InputError(f"bounds has the column {column!r}; {nearest(column, columns)}")
+        checks.columns(columns, bounds=bounds)
         for column in columns:
             if column not in bounds:
                 raise InputError(f"bounds lacks the column {column!r}; add its (lowest, highest)")

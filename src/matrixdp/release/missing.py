@@ -55,7 +55,8 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
     word = rule if isinstance(rule, str) else ""
     if word in (REFUSE, PRESENT):
         return np.full_like(values, np.nan)
-    if isinstance(rule, dict) and rule and set(rule) <= set(names):
+    if isinstance(rule, dict) and rule:
+        checks.columns(names, missing=rule)
         for name, value in rule.items():
             column = list(names).index(name)
             number = checks.finite(**{f"missing.{name}": value})
@@ -110,11 +111,7 @@ def code_book(
             text that is no missing value, such as true; or of another column.
     """
     table = stated if isinstance(stated, dict) else dict.fromkeys(names, stated or [])
-    if others := [name for name in table if name not in names]:
-        raise InputError(
-            f"missing_values has the column {others[0]!r}; state codes of columns among "
-            f"{', '.join(names)}"
-        )
+    checks.columns(names, missing_values=table)
     book = {}
     for i, name in enumerate(names):
         numbers, texts = set(), set()

@@ -397,8 +397,8 @@ def _columns(output_type: type[Output], target: str, names: list[str]) -> list[s
             f"bounds has the column {name!r}, and the answer of the query {output_type.name!r} uses"
             " this name itself; rename the column"
         )
-    if target and target not in names:
-        raise InputError(f"target is {target!r}; it must be one of the columns {', '.join(names)}")
+    if target:
+        checks.columns(names, table="bounds", target=target)
     if target and len(names) < 2:
         raise InputError(
             f"bounds has the target {target!r} alone; add a column that explains it to the bounds"
@@ -452,7 +452,9 @@ def _categories(
         )
     if by is None:
         return None
-    if by not in stated:
+    if stated:
+        checks.columns(stated, table="categories", by=by)
+    else:
         raise InputError(
             f"categories has no list for by = {by!r}; add public ones, which are not read off the "
             f'file, as categories = {{{by} = ["north", "south"]}}'

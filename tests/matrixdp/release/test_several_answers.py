@@ -432,7 +432,7 @@ def test_estimators_are_read_of_one_fit(tmp_path, monkeypatch):
     assert ridge.predict(frame[["a", "c"]]) == pytest.approx(frame["b"], abs=0.2)
     assert all(TOGETHER in one.notes_ for one in (covariance, pca, ridge))
     for target in ("d", 1):
-        with pytest.raises(mdp.InputError, match="it must be one of the columns a, b, c"):
+        with pytest.raises(mdp.InputError, match="[iI]t must be one of a, b, c"):
             fitted.ridge(target)
     with pytest.raises(mdp.InputError, match="n_components is 4; it must be from 1 to 3"):
         fitted.pca(4)
