@@ -38,7 +38,7 @@ from matrixdp.release import (
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import MECHANISMS, SYMMETRIC, key_of
-from matrixdp.release.outputs import OUTPUTS, Bounds, Moments, Output
+from matrixdp.release.outputs import OUTPUTS, Bounds, Moments, Output, serves_present
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
@@ -456,7 +456,8 @@ def proposal(spec: Output) -> str:
     if spec.total or storage.account_path(spec.file, spec.account).exists():
         stated = "missing" in {*spec.terms, *spec.lacks}
         stated = stated or not missing.can_occur(spec.file, spec.book)
-        return "" if stated else missing.UNSTATED
+        present = serves_present(spec.terms) and not spec.merged
+        return "" if stated else missing.unstated(present=present)
     return (
         "no total is stated, and the first release fixes that of all releases of the account; add "
         f"total = {{epsilon = {spec.epsilon!r}, delta = {spec.delta!r}}} for this release alone, "

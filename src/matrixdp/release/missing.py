@@ -23,12 +23,23 @@ MIDDLE, REFUSE = "middle", "refuse"
 #: Value of ``missing`` for a mean of the values present.
 PRESENT = "present"
 
-#: What a release is told that states no rule.
-UNSTATED = (
-    "missing is not stated, and what a missing value becomes moves the answer; add "
-    'missing = "refuse" if none may be missing, "middle" for the middle of the bounds, '
-    '{column = value}, or "present" for a mean of the values present'
-)
+
+def unstated(*, present: bool) -> str:
+    """Return what a release is told that states no rule.
+
+    Args:
+        present: whether it can leave missing values out.
+    """
+    rules = '"middle" for the middle of the bounds, '
+    rules += (
+        '{column = value}, or "present" for a mean of the values present'
+        if present
+        else "or {column = value}"
+    )
+    return (
+        "missing is not stated, and what a missing value becomes moves the answer; add "
+        f'missing = "refuse" if none may be missing, {rules}'
+    )
 
 
 def can_occur(path: Path, book: readers.CodeBook) -> bool:
@@ -45,8 +56,13 @@ def can_occur(path: Path, book: readers.CodeBook) -> bool:
     return True
 
 
-def fill(box: Box, names: Sequence[str], rule: object) -> Array:
+def fill(box: Box, names: Sequence[str], rule: object, *, present: bool) -> Array:
     """Return the replacement of missing values in each column, (m,); NaN for those without one.
+
+    Args:
+        box, names: public bounds and names of the columns.
+        rule: what is stated of missing values.
+        present: whether the request can leave them out, for messages.
 
     Raises:
         InputError: ``rule`` is no such word or table, or a value lies outside its bounds.
@@ -67,8 +83,9 @@ def fill(box: Box, names: Sequence[str], rule: object) -> Array:
         return values
     if word != MIDDLE:
         raise InputError(
-            f"missing is {checks.shown(rule)}; it must be {MIDDLE!r}, {REFUSE!r}, {PRESENT!r} for "
-            f"a mean, or a table of column = value with columns among {', '.join(names)}"
+            f"missing is {checks.shown(rule)}; it must be {MIDDLE!r}, {REFUSE!r}, "
+            f"{f'{PRESENT!r}, ' * present}or a table of column = value with columns among "
+            f"{', '.join(names)}"
         )
     return values
 

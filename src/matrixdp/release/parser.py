@@ -33,6 +33,7 @@ from matrixdp.release.outputs import (
     Output,
     every,
     kinds,
+    serves_present,
 )
 from matrixdp.release.outputs.moments import check_mean_weight
 from matrixdp.release.outputs.output import CLIPPED
@@ -199,7 +200,12 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
         InputError: a key is unknown, missing, out of range, or has no meaning for the query.
     """
     check_names(table)
-    query = KEYS["query"].check(query=table.get("query", "mean"))
+    query = table.get("query", "mean")
+    if isinstance(query, str) and query not in every():
+        # Bounds are found by a request of their own, whose columns have none.
+        names = [name for name in every() if name != Bounds.name or "columns" in table]
+        checks.choice(names, query=query)
+    query = KEYS["query"].check(query=query)
     types = kinds(query)
     if len(types) > 1:
         types.append(Moments)
@@ -290,7 +296,7 @@ def _one(path: Path, table: dict[str, Any]) -> Output:
     number = values["number"] or len(names)
     if number > len(names):
         raise InputError(f"number is {number}; it must be from 1 to {len(names)}")
-    fill = missing.fill(box, names, rule)
+    fill = missing.fill(box, names, rule, present=serves_present(values))
     if "bounds" in output_type.lacks:
         fill = np.full_like(fill, np.nan)
     if rule == missing.PRESENT and output_type is not Bounds:
@@ -433,7 +439,7 @@ def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> 
     if leaving is None:
         raise InputError(
             f"missing is {rule!r}, which serves the query 'mean' alone; take {missing.MIDDLE!r}, "
-            f"{missing.REFUSE!r} or a table of column = value for {output_type.name!r}"
+            f"{missing.REFUSE!r} or a table of column = value"
         )
     if values["max_norm"]:
         raise InputError(f"max_norm has no meaning beside missing = {rule!r}; leave it out")

@@ -33,7 +33,7 @@ from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import QueryName, Settings
-from matrixdp.release.outputs import Bounds, Counts, Moments, Output
+from matrixdp.release.outputs import Bounds, Counts, Moments, Output, serves_present
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.sums import Identities, Sums
 
@@ -177,6 +177,8 @@ def sums(
             "by has no meaning for sums of parts, as the weight of counts depends on the mechanism "
             "of the release; release the folder of all parts as one file"
         )
+    if stated.get("missing") is None:
+        raise InputError(missing.unstated(present=False))
     if stated.get("records") is None:
         raise InputError("records is missing; state the public number of records of all parts")
     is_file = isinstance(block, str | os.PathLike)
@@ -227,8 +229,6 @@ def _of_part(file: Path, settings: dict[str, Any]) -> Output:
         raise InputError(
             "bounds of a file are by column; give a dictionary {column: (lowest, highest)}"
         )
-    if settings.get("missing") is None:
-        raise InputError(missing.UNSTATED)
     table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
     table["bounds"] = _sides(settings["bounds"], [])
     return parser.from_table(file, {**table, "file": str(file)})
@@ -410,7 +410,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     # An array is compared entry by entry.
     query = settings["query"] if isinstance(settings.get("query"), str) else ""
     if settings.get("missing") is None and query != Counts.name:
-        raise InputError(missing.UNSTATED)
+        raise InputError(missing.unstated(present=serves_present(settings)))
     table = {key: _plain(value, key) for key, value in settings.items() if value is not None}
     # Columns of arrays have numbers.
     for key in {"person", "target", "by"} & {*table}:

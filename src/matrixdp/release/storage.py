@@ -160,15 +160,19 @@ def _check_parts(folder: Path, path: Path) -> None:
         InputError: one was released alone, or is a link to a part of another folder that was
             released, and their charges would not count.
     """
+    places = {_beside(one) for one in [folder, *_parts(folder)]}
+    # No other one can be stated for all where there are several.
+    accounts = {_follow(place) for place in places if os.path.lexists(place)}
     for part in _parts(folder):
         beside = _beside(part)
         # A link leads to a folder that may have been released.
         if part != folder and part.resolve().parent != folder.resolve():
             _check_folders(part, path)
         if part != folder and os.path.lexists(beside) and _follow(beside) != path:
+            state = f'state account = "{beside}" for the folder too, or ' * (len(accounts) == 1)
             raise InputError(
-                f"{part} was released alone, and {beside} is its account; state account = "
-                f'"{beside}" for the folder too, or take this part out of it'
+                f"{part} was released alone, and {beside} is its account; {state}take this part "
+                f"out of {folder}"
             )
 
 
@@ -186,7 +190,8 @@ def _check_folders(file: Path, path: Path) -> None:
         if folder.name and os.path.lexists(beside) and _follow(beside) != path:
             raise InputError(
                 f"{file} is a part of {folder}, which was released whole, and {beside} is its "
-                f'account; give the folder as file, or state account = "{beside}" for this part too'
+                f'account; give the folder in its place, or state account = "{beside}" for this '
+                "part too"
             )
 
 

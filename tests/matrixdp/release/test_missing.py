@@ -75,12 +75,22 @@ DOORS = {
     "none": lambda _: mdp.make_release(
         LACKING, query="mean", bounds=(0, 10), epsilon=2, missing=None
     ),
+    "list": lambda folder: run(folder, **{**AGES, "query": ["mean", "components"]}),
+    "list of an array": lambda _: mdp.make_release(
+        LACKING, query=["mean", "components"], bounds=(0, 10), epsilon=2
+    ),
+    "norm": lambda folder: run(folder, max_norm=9, **AGES),
+    "sums": lambda _: mdp.sums("mean", LACKING, bounds=(0, 10), records=4, account="a.json"),
     "covariance": lambda _: mdp.Covariance(bounds=(0, 10)).fit(LACKING),
     "components": lambda _: mdp.PrivatePCA(bounds=(0, 10), missing=None).fit(LACKING),
     "regression": lambda _: mdp.PrivateRidge(bounds=(0, 10), target_bounds=(0, 10)).fit(
         np.ones((4, 1)), LACKING[:, 0]
     ),
 }
+
+
+#: Doors to a mean, which can leave missing values out.
+OF_MEANS = ("command", "later command", "file", "array", "none")
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -92,6 +102,7 @@ def test_no_door_puts_a_value_in_place_of_a_missing_one_unstated(folder, capsys,
         sentence = str(error)
     assert "missing is not stated" in sentence or "missing is None" in sentence
     assert "middle" in sentence
+    assert ("present" in sentence) == (door in OF_MEANS)
     assert not (folder / "out").exists()
 
 

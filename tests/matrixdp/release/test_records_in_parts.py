@@ -183,6 +183,35 @@ def test_a_part_that_was_released_alone_is_not_released_with_its_folder(folder, 
     assert len(harness.charges(folder, "visits/2024-00.csv")) == 3
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_part_of_another_account_than_others_is_taken_out_of_the_folder(folder, capsys, whole):
+    """No account can be stated that all of them have."""
+    if whole:
+        (folder / "visits/2024-00.csv").rename(folder / "2024-00.csv")
+        assert harness.run(folder, "whole", **{**KEYS, "records": 270}) == 0
+        assert harness.run(folder, **{**KEYS, "file": "2024-00.csv", "records": 130}) == 0
+        for path in folder.glob("2024-00.csv*"):
+            path.rename(folder / "visits" / path.name)
+    else:
+        assert alone(folder, records=130) == 0
+        assert (
+            harness.run(folder, "other", **{**KEYS, "file": "visits/2024-02.csv", "records": 171})
+            == 0
+        )
+    capsys.readouterr()
+    assert harness.run(folder, "all", **KEYS) == 2
+    error = capsys.readouterr().err
+    assert "2024-00.csv was released alone" in error
+    assert "state account" not in error
+    # The remedy, after which one account has the others.
+    (folder / "visits/2024-00.csv").unlink()
+    keys = {**KEYS, "records": 270, "label": "rest"}
+    if not whole:
+        assert harness.run(folder, "rest", **keys) == 2
+        (keys["account"],) = re.findall('state account = "(.*?)"', capsys.readouterr().err)
+    assert harness.run(folder, "rest", **keys) == 0
+
+
 def test_links_to_parts_of_a_folder_have_its_account(folder, capsys):
     assert harness.run(folder, **KEYS) == 0
     (folder / "links").mkdir()

@@ -1,6 +1,7 @@
 """The outputs of a release, by the value of the key ``query``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matrixdp.release.outputs.bounds import Bounds
 from matrixdp.release.outputs.components import Components
@@ -24,6 +25,13 @@ OUTPUTS: dict[str, type[Output]] = {
 PRESENT: dict[str, type[Output]] = {PresentMean.name: PresentMean}
 #: What is read by group.
 BY_GROUP: dict[str, type[Grouped]] = {output.name: output for output in (GroupMean, Counts)}
+
+
+def serves_present(stated: Mapping[str, Any]) -> bool:
+    """Return whether a request of these keys can leave missing values out."""
+    query = stated.get("query", Mean.name)
+    others = (stated.get(key) is not None for key in ("by", "max_norm"))
+    return isinstance(query, str) and query in PRESENT and not any(others)
 
 
 def kinds(query: str | Sequence[str]) -> list[type[Output]]:
