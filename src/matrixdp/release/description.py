@@ -14,7 +14,7 @@ from matrixdp.release import missing, provenance, receipt, tables, words
 from matrixdp.release.answer import Answer, file_names
 from matrixdp.release.outputs import Bounds, Output
 from matrixdp.release.outputs.noisy import Draw, Noisy, draw_content
-from matrixdp.release.outputs.output import DOUBTS, SHRUNK, UNCLIPPED
+from matrixdp.release.outputs.output import DOUBTS, UNCLIPPED, WHOLE
 
 #: Upper bounds in bytes: a number as text, a number with its interval in JSON, all else in a file.
 NUMBER, ENTRY, FILE = 32, 128, 1 << 14
@@ -139,7 +139,7 @@ def answer_notes(
         details: what stands beside the answer.
         most: how many sentences of one kind.
     """
-    notes = [SHRUNK] if output.root and details.get("clipping") == SHRUNK else []
+    notes = [details["clipping"]] if details.get("clipping", WHOLE) != WHOLE else []
     if clipped := details.get(UNCLIPPED, {}):
         notes.append(
             f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "

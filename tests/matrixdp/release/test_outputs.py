@@ -3,6 +3,7 @@
 import os
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import harness
 import numpy as np
@@ -138,9 +139,11 @@ def test_an_estimator_notes_that_clipping_takes_from_records():
     rows = np.random.default_rng(0).normal(0.5, 0.05, (5000, 4))
     rows[:1500] = np.random.default_rng(1).choice([0.0, 1.0], (1500, 4))
     keys = {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 1)}
-    for kind in (mdp.Covariance, mdp.PrivatePCA):
-        assert SHRUNK in kind(**keys, mechanism="clipped").fit(rows).notes_
-        assert SHRUNK not in kind(**keys, mechanism="analyze_gauss").fit(rows).notes_
+    line = partial(mdp.PrivateRidge, target_bounds=(0, 1))
+    parts = (rows[:, :3], rows[:, 3])
+    for kind, data in ((mdp.Covariance, (rows,)), (mdp.PrivatePCA, (rows,)), (line, parts)):
+        assert SHRUNK in kind(**keys, mechanism="clipped").fit(*data).notes_
+        assert SHRUNK not in kind(**keys, mechanism="analyze_gauss").fit(*data).notes_
 
 
 def test_an_estimator_notes_what_other_doors_note(monkeypatch):

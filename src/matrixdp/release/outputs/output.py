@@ -64,9 +64,9 @@ CLIPPING = (
 #: Notes beside an answer on the effect of the radius.
 SHRUNK = (
     "records beyond the private radius are shrunk to it, which makes variances, eigenvalues and "
-    "mean squares too small, perhaps several times; the noisy share of these records, in the "
-    'details, does not bound by how much; mechanism = "analyze_gauss" has more noise and none of '
-    "this"
+    "mean squares too small, perhaps several times, and draws coefficients of a regression towards "
+    "0; the noisy share of these records, in the details, does not bound by how much; mechanism = "
+    '"analyze_gauss" has more noise and none of this'
 )
 WHOLE = "none: the radius holds all records within the public bounds"
 
