@@ -72,7 +72,9 @@ class Description:
             "they were drawn, of records minus middle, over half, as the details state them"
         )
         header = [*map(str, range(len(rows[0])))]
-        return Answer("draw", header, rows, details, self.statement, [note])
+        # Several answers of a release have the numbers in files of their own, with their receipts.
+        name = f"draw_of_{output.name}"
+        return Answer(name, header, rows, details, self.statement, [note])
 
     def sizes(self, numbers: int) -> dict[str, int]:
         """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""

@@ -234,16 +234,21 @@ def test_a_disk_that_is_full_after_the_charge_loses_nothing(folder, capsys, monk
     assert harness.read(folder, "covariance").numbers.shape == (2, 3)
 
 
-def test_numbers_without_a_description_replace_no_file_that_is_there(folder, monkeypatch):
+@pytest.mark.parametrize("names", [["covariance"], ["covariance", "components"]])
+def test_numbers_without_a_description_replace_no_other_file(folder, monkeypatch, names):
     """Files are claimed before the draw, when nobody knows that its description will fail."""
     charged = lambda: bool(harness.charges(folder))  # noqa: E731
-    arm(monkeypatch, Covariance, "answer", fail, charged)
+    arm(monkeypatch, Output, "described", fail, charged)
     arm(monkeypatch, storage, "store", refuse, charged)
     (folder / "out").mkdir()
-    (folder / "out" / "draw.csv").write_text("mine")
-    assert harness.run(folder, **IN_PARTS) == 0
-    assert (folder / "out" / "draw.csv").read_text() == "mine"
-    assert harness.read(folder, "draw_2").numbers.shape == (2, 2)
+    (folder / "out" / "draw_of_covariance.csv").write_text("mine")
+    query = names if len(names) > 1 else names[0]
+    assert harness.run(folder, **{**IN_PARTS, "query": query}) == 0
+    assert (folder / "out" / "draw_of_covariance.csv").read_text() == "mine"
+    for name, file in zip(names, ("draw_of_covariance_2", "draw_of_components"), strict=False):
+        answer = harness.read(folder, file)
+        assert answer.numbers.shape == (2, 2)
+        assert answer.receipt.get("answer", answer.receipt)["query"] == name
 
 
 def test_a_file_that_goes_after_the_charge_is_answered(folder, monkeypatch):
