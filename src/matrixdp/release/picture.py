@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 from matrixdp.checks import InputError, plural
-from matrixdp.release import receipt_page
+from matrixdp.release import outlooks, receipt_page
 from matrixdp.release.comparison import Option
 from matrixdp.release.keys import MECHANISMS
 from matrixdp.release.outputs import Output, every
@@ -103,9 +103,15 @@ def of_options(spec: Output, options: Sequence[Option]) -> list[Panel]:
             statements.append({**facts, "bounds": bounds, "mechanism": option.key, **noise})
         panel = _panel(statements)
         if panel is None:
+            reason = (
+                "as what noise takes from it is simulated without max_norm and for at most "
+                f"{outlooks.MOST_COLUMNS} columns alone"
+                if reading.loss_unit
+                else "as no range is stated of its numbers, beside which to draw their noise"
+            )
             raise InputError(
-                f"there is no picture of the query {reading.name!r} here, whose losses are not "
-                "simulated; leave --picture out"
+                f"the query {reading.name!r} has no picture here, {reason}; leave --picture out, "
+                "and read the noise in words"
             )
         panels.append(panel)
     return panels

@@ -140,12 +140,26 @@ def test_any_name_of_a_column_stays_within_the_picture(tmp_path):
     assert not [label for label in shown if len(label) > 60]
 
 
-def test_a_query_without_a_picture_says_so(tmp_path, capsys):
-    path = harness.write(tmp_path, query="covariance", max_norm=1e4)
+COUNTS = {"by": "region", "categories": {"region": ["a", "b"]}, "bounds": None, "missing": None}
+#: Requests without a picture, and why there is none.
+WITHOUT = [
+    ({"query": "covariance", "max_norm": 1e4}, "simulated without max_norm and for at most 100"),
+    ({"query": ["mean", "covariance"], "max_norm": 1e4}, "simulated without max_norm"),
+    ({"query": "counts", **COUNTS}, "as no range is stated of its numbers"),
+    ({"query": "bounds", "columns": ["age"], "bounds": None}, "as no range is stated of its"),
+]
+
+
+@pytest.mark.parametrize(("keys", "reason"), WITHOUT)
+def test_a_query_without_a_picture_says_so(tmp_path, capsys, keys, reason):
+    path = harness.write(tmp_path, **keys)
     file = tmp_path / "noise.svg"
     assert cli.main(["recommend", str(path), "--picture", str(file)]) == 2
     says = capsys.readouterr().err
-    assert "no picture of the query 'covariance'" in says
+    assert reason in says
+    assert "leave --picture out, and read the noise in words" in says
     assert not Path(file).exists()
     # The remedy.
     assert cli.main(["recommend", str(path)]) == 0
+    words = "private bounds need" if keys["query"] == "bounds" else "noise"
+    assert words in capsys.readouterr().out
