@@ -95,25 +95,32 @@ def short(text: str, most: int = 100) -> str:
 
 
 def shown(value: object) -> str:
-    """Return what a message shows of an argument: a number, a text, or a few of them.
+    """Return what a message shows of an argument: a number or a text.
 
-    Of all else it is the type and the size: whatever argument it is, it may hold records.
+    Of all else it is the type and the size: whatever argument it is, it may hold records, also a
+    short list, or a table of a record's values by column. :func:`shown_public` shows more.
     """
     if isinstance(value, np.generic) and not isinstance(value, np.void):
         value = value.item()
     if value is None or isinstance(value, str | bytes | bool | Number):
         return short(_shown_number(value) if isinstance(value, int) else repr(value))
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        items = [f"{key!r}: {shown(item)}" for key, item in value.items()]
-        return short("{" + ", ".join(items) + "}")
     kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
-    if isinstance(value, list | tuple):
-        if len(value) <= 3 and all(isinstance(item, Number | str) for item in value):
-            return short(repr(value))
-        return f"a {kind} of {len(value)}"
+    if isinstance(value, list | tuple | dict):
+        return f"a {kind} of {len(value)}" if value else f"an empty {kind}"
     article = "an" if kind[:1].lower() in "aeiou" else "a"
     shape = getattr(value, "shape", None)
     return f"{article} {kind}" + f" of shape {shape}" * isinstance(shape, tuple)
+
+
+def shown_public(value: object) -> str:
+    """Return what a message shows of an argument that holds no records, as a pair of bounds.
+
+    It is a list of up to three numbers and texts as it is, else what :func:`shown` returns.
+    """
+    is_short = isinstance(value, list | tuple) and 0 < len(value) <= 3
+    if is_short and all(isinstance(item, Number | str) for item in cast(list, value)):
+        return short(repr(value))
+    return shown(value)
 
 
 def _shown_number(value: int) -> str:
@@ -283,7 +290,7 @@ def shares(**argument: ArrayLike) -> Array:
     name, _ = _single(argument)
     theta = array(shape=(None,), **argument)
     if theta.ndim != 1 or not (theta > 0).all():
-        raise InputError(f"{name} is {shown(theta.tolist())}; every share must be above 0")
+        raise InputError(f"{name} is {shown_public(theta.tolist())}; every share must be above 0")
     if abs(theta.sum() - 1) > 1e-9:
         raise InputError(f"{name} sums to {theta.sum():.12g}; the shares must sum to 1")
     return theta / theta.sum()

@@ -137,7 +137,8 @@ class Private(BaseEstimator):
         bounds: public (lowest, highest) of the values: a pair for all columns, a list with a pair
             per column (but for two columns), or a dictionary with a pair by column, which goes by
             its name in a data frame and its number from 0 in an array. Values outside are clipped.
-            There is no default: bounds from the data would leak.
+            There is no default: bounds from the data would leak. All columns need some: of a data
+            frame with further ones give ``X[[*bounds]]``.
         mechanism: ``recommend`` for the least typical loss in simulations from public facts, see
             :mod:`matrixdp.release.outlooks`. Or ``clipped``, which has less noise where most
             records lie close together within their bounds: it spends half of mu^2 on the mean and
@@ -154,7 +155,8 @@ class Private(BaseEstimator):
             ``groups``, a text or number per record that identifies its person.
         missing: ``middle`` if a missing value counts as the middle of its bounds, towards which it
             moves the answer; ``refuse`` if it ends the fit, which tells that a record lacks one.
-            Nothing is put in its place unstated: None refuses it too.
+            Nothing is put in its place unstated: None refuses it too. There is no
+            ``missing_values``: put NaN in the place of a code before.
         max_norm: public l2 norm to which records are shrunk besides, in the columns' own units,
             those of a regression with y; None for none. Noise follows from it, far less of it where
             it is small beside the bounds, as of unit vectors.

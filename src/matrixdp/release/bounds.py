@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp import checks
-from matrixdp.checks import InputError, plural, shown
+from matrixdp.checks import InputError, plural, shown, shown_public
 
 #: Public (lowest, highest): of all columns alike, of each in a list, or by column.
 BoundsLike = tuple[float, float] | Sequence[tuple[float, float]] | Mapping[Any, tuple[float, float]]
@@ -66,11 +66,11 @@ def by_column(bounds: BoundsLike | None, columns: Sequence[Any]) -> dict[Any, tu
     pattern = f"{{{pattern}{', ...' * (len(columns) > 2)}}}"
     if shape == (len(columns), 2):
         raise InputError(
-            f"bounds is {_text(bounds)}, which can be a pair per column, or the lowest and then the"
+            f"bounds is {shown(bounds)}, which can be a pair per column, or the lowest and then the"
             f" highest values of both; give bounds = {pattern}"
         )
     raise InputError(
-        f"bounds is {_text(bounds)}, for {plural(len(columns), 'column')}; give a pair (lowest, "
+        f"bounds is {shown(bounds)}, for {plural(len(columns), 'column')}; give a pair (lowest, "
         f"highest) of numbers for all columns, a list with such a pair per column, or {pattern}"
     )
 
@@ -84,13 +84,13 @@ def pair(stated: object, name: str) -> tuple[float, float]:
     """
     sides = stated.tolist() if isinstance(stated, np.ndarray) else stated
     if not isinstance(sides, list | tuple) or len(sides) != 2:
-        raise InputError(f"{name} is {_text(stated)}; it must be public [lowest, highest]")
+        raise InputError(f"{name} is {shown(stated)}; it must be public [lowest, highest]")
     low, high = (checks.finite(**{name: side}) for side in sides)
     if low >= high:
-        raise InputError(f"{name} is {_text(stated)}; the lowest must be below the highest")
+        raise InputError(f"{name} is {shown_public(sides)}; the lowest must be below the highest")
     if max(-low, high) > checks.LARGEST or high - low < checks.SMALLEST:
         raise InputError(
-            f"{name} is {_text(stated)}; choose a unit in which neither is beyond "
+            f"{name} is {shown_public(sides)}; choose a unit in which neither is beyond "
             f"{checks.LARGEST:g}, and the range is not below {checks.SMALLEST:g}"
         )
     return low, high
@@ -102,9 +102,3 @@ def _shape(bounds: object) -> tuple[int, ...]:
         numbers = np.asarray(bounds)
         return numbers.shape if numbers.dtype.kind in "fiu" else ()
     return ()
-
-
-def _text(bounds: object) -> str:
-    if isinstance(bounds, np.ndarray) and bounds.size <= 3:
-        return shown(bounds.tolist())
-    return shown(bounds)

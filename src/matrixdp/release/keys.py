@@ -86,8 +86,8 @@ def _file(*, file: object) -> str | list[str]:
     names = [checks.text(file=name) for name in file]
     if len({os.path.dirname(name) for name in names}) != 1 or len({*names}) < len(names):
         raise InputError(
-            f"file is {checks.shown(file)}; give different parts of one folder, beside which their "
-            "account lies"
+            f"file is {checks.shown_public(file)}; give different parts of one folder, beside "
+            "which their account lies"
         )
     for name in names:
         if not name.lower().endswith(tables.PARTS):
@@ -142,8 +142,8 @@ def _query(*, query: object) -> object:
             )
     if len({*query}) < max(len(query), 2):
         raise InputError(
-            f"query is {checks.shown(query)}; give different answers, two or more, or the name of "
-            "one without brackets"
+            f"query is {checks.shown_public(query)}; give different answers, two or more, or the "
+            "name of one without brackets"
         )
     return (*query,)
 

@@ -205,8 +205,7 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
         # Bounds are found by a request of their own, whose columns have none.
         names = [name for name in every() if name != Bounds.name or "columns" in table]
         checks.choice(names, query=query)
-    query = KEYS["query"].check(query=query)
-    types = kinds(query)
+    types = kinds(KEYS["query"].check(query=query))
     if len(types) > 1:
         types.append(Moments)
     values = {}
@@ -214,8 +213,7 @@ def _values(table: Mapping[str, Any]) -> dict[str, Any]:
         allowed = any(allows(one, name) for one in types)
         if name in table and not allowed:
             raise InputError(
-                f"{name} has no meaning for the query {checks.shown(table.get('query', query))}; "
-                "leave it out"
+                f"{name} has no meaning for the query {checks.shown_public(query)}; leave it out"
             )
         if name in table:
             values[name] = key.check(**{name: table[name]})
