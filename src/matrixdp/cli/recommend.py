@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(specification: str, *, picture: str | None, json: bool) -> None:
     """List the mechanisms, the one that is taken first, with details on it."""
     from matrixdp.cli import terminal
-    from matrixdp.release import choices, plans, receipt
+    from matrixdp.release import choices, plans, receipt, stored_draws
     from matrixdp.release.parser import read_all
 
     specs, contents, firsts = read_all(Path(specification)), [], []
@@ -38,13 +38,13 @@ def run(specification: str, *, picture: str | None, json: bool) -> None:
         _write_picture(Path(picture), specs)
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
-        is_kept = plans.is_kept(spec, *choices.account_of(spec))
+        is_kept = stored_draws.is_kept(spec, *choices.account_of(spec))
         if is_kept:
             notes.append(
                 "the account keeps a draw that answers this at no cost, and what follows is of a "
                 'new one, for which add label = "..."'
             )
-        elif sentence := plans.repetition(spec, charged):
+        elif sentence := stored_draws.repetition(spec, charged):
             notes.append(sentence)
         terminal.note([] if json else notes)
         fitting = choices.rank(spec)

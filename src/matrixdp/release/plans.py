@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from matrixdp import checks
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.release import Release
 from matrixdp.release import (
@@ -21,35 +19,29 @@ from matrixdp.release import (
     receipt,
     records,
     storage,
-    tables,
+    stored_draws,
 )
 from matrixdp.release.account import Account
-from matrixdp.release.answer import Answer, claim, file_names, publish, rename_answer
+from matrixdp.release.answer import Answer, claim, publish, rename_answer
 from matrixdp.release.comparison import Option
 from matrixdp.release.description import (
     FILE,
     NUMBER,
     Description,
     columns_without_bounds,
-    notes_of_release,
 )
 from matrixdp.release.outputs import Moments, Output
 from matrixdp.release.outputs.about_mean import AboutMean
-from matrixdp.release.outputs.moments import as_reading, moments_request
+from matrixdp.release.outputs.moments import moments_request
 from matrixdp.release.outputs.noisy import (
     Draw,
     Reader,
     draw_content,
     reader,
     rehearse,
-    stored_draw,
 )
-from matrixdp.release.outputs.output import CLIPPED
 
 T = TypeVar("T")
-
-#: Relative difference of two calibrations to the same noise, on different processors.
-_SAME = 1e-6
 
 #: How often a release is planned anew where others spend of the same account meanwhile.
 TRIES = 20
@@ -118,12 +110,12 @@ class Plan:
             drawn = draw()
             return [description.answer(drawn) for description in descriptions]
         with self.account.open() as (state, location):
-            path, request = location.path, _digest(self.spec, location.path)
+            path, request = location.path, stored_draws.request_digest(self.spec, location.path)
             charges = storage.answers(path, state, request) if request else []
             if stored := next((file for file in charges if file.exists()), None):
-                return self._again(stored, state, out, path)
-            if request and (kept := _kept(self.spec, state, path)):
-                return self._again(kept, state, out, path, new=True)
+                return stored_draws.answers_again(self, stored, state, out, path)
+            if request and (kept := stored_draws.draw_file(self.spec, state, path)):
+                return stored_draws.answers_again(self, kept, state, out, path, new=True)
             if self.option is None or not self._is_taken(state, path):
                 raise Outdated(
                     f"{path} has changed since this release was planned, and another mechanism "
@@ -134,7 +126,7 @@ class Plan:
             answers[0].notes.append(
                 "an earlier run of the same request ended before its answer; its charge stays"
             )
-        return [_placed(answer, out, path) for answer in answers]
+        return [stored_draws.with_paths(answer, out, path) for answer in answers]
 
     def charge(self, label: str = "") -> None:
         """Charge the release to its account; whoever calls it draws the noise only then.
@@ -211,7 +203,7 @@ class Plan:
         sizes: dict[str, int] = {}
         for description in descriptions:
             sizes |= description.sizes(self.mechanism.numbers)
-        content = {**spec.request(path.parent), **self._calibration(), "receipt": statement}
+        content = {**spec.request(path.parent), **self.calibration(), "receipt": statement}
         size = sum(sizes.values()) + FILE + NUMBER * self.mechanism.numbers
         with storage.reserve(path, size) as name, claim(out, path, sizes):
             after = self.account.admit(state, location, {**entry, "answer": name})
@@ -225,17 +217,22 @@ class Plan:
                 except InputError as error:
                     notes = [f"{error}; the same request would be charged again"]
                 if request and not notes:
-                    with _finding(spec, path):
+                    with stored_draws.explain_failure(spec, path):
                         answers = [one.describe(drawn) for one in descriptions]
-                        texts = _texts(answers)
+                        texts = stored_draws.file_texts(answers)
                 else:
                     answers = [rename_answer(one.answer(drawn), sizes, out) for one in descriptions]
-                    texts = _texts(answers) if out else {}
+                    texts = stored_draws.file_texts(answers) if out else {}
                 with contextlib.suppress(InputError):
                     # The draw is there already, from which the answer can be described again.
                     if isinstance(spec, Moments):
-                        keys = [_digest(one, path) or one.name for one in spec.readings]
-                        readings = dict(zip(keys, map(_with_receipt, answers), strict=True))
+                        keys = [
+                            stored_draws.request_digest(one, path) or one.name
+                            for one in spec.readings
+                        ]
+                        readings = dict(
+                            zip(keys, map(stored_draws.content_with_receipt, answers), strict=True)
+                        )
                         storage.store(path, name, content, None, readings)
                     else:
                         storage.store(path, name, content, answers[0].content())
@@ -244,7 +241,7 @@ class Plan:
             answer.notes.extend(notes)
         return answers
 
-    def _calibration(self) -> dict[str, Any]:
+    def calibration(self) -> dict[str, Any]:
         """Return the mechanism that is taken and its calibration, as :meth:`draw` stores them."""
         release, output = self.mechanism, self.output
         names = ("epsilon", "delta", "mu", "noise_std")
@@ -252,129 +249,6 @@ class Plan:
         if isinstance(output, AboutMean):
             taken["constant_weight"] = output.constant_weight
         return taken | {key: getattr(release, key) for key in names}
-
-    def _again(
-        self,
-        file: Path,
-        state: ledger.Account,
-        out: Path | None,
-        path: Path,
-        *,
-        new: bool = False,
-    ) -> list[Answer]:
-        """Return the answers to a draw that is stored already, which may be described only now.
-
-        Args:
-            file: where it is stored.
-            state, path: the account, and its path.
-            out: folder of the files.
-            new: whether the request is another one than that of the draw.
-        """
-        spec, stored = self.spec, storage.content(file)
-        with _finding(spec, path):
-            if new or isinstance(spec, Moments):
-                answers = self._read(file, stored, state, path)
-            elif stored.answer is None:
-                assert stored.release is not None
-                answers = [self._described(spec, stored.release, state, path)]
-                with contextlib.suppress(InputError):
-                    content = answers[0].content()
-                    storage.store(path, file.name, stored.release, content, stored.readings)
-            else:
-                answers = [Answer.of(stored)]
-            texts = _texts(answers)
-        # Of files without a text an earlier run that was killed may have left the space.
-        names = (name for answer in answers for name in file_names(answer.query).values())
-        sizes = dict.fromkeys(names, 0)
-        sizes |= {name: len(text.encode()) for name, text in texts.items()}
-        with claim(out, path, sizes, texts):
-            publish(out, texts)
-        notes = self._notes_again(file, stored, new=new)
-        result = []
-        for answer in answers:
-            more = notes_of_release(
-                _output_of(answer, spec), answer.rows, answer.details, answer.receipt
-            )
-            result.append(_placed(replace(answer, notes=[*notes, *more]), out, path))
-        return result
-
-    def _notes_again(self, file: Path, stored: storage.Stored, *, new: bool) -> list[str]:
-        """Return the notes on a draw that is stored already."""
-        spec = self.spec
-        earlier = "this is the answer of an earlier run of the same request, not charged"
-        if new:
-            statement = stored.receipt
-            earlier = (
-                f"this is read from the noisy moments of the charge {statement['charge']} of "
-                f'{statement["date"]}, not charged; to ask anew, at a charge, add label = "..."'
-            )
-        notes = [*receipt.cautions(spec), earlier]
-        if tables.newest(spec.file, spec.parts) > file.stat().st_mtime:
-            notes.append(
-                f"{spec.file} has changed since; to ask anew, at the price of another "
-                'release, add label = "..."'
-            )
-        # A file that has gone or changed says nothing of its columns.
-        with contextlib.suppress(Exception):
-            notes += columns_without_bounds(spec)
-        return notes
-
-    def _read(
-        self, file: Path, stored: storage.Stored, state: ledger.Account, path: Path
-    ) -> list[Answer]:
-        """Return the answers that are read from a stored draw, and store those that are new."""
-        assert stored.release is not None
-        readings = {_digest(output, path): output for output in _readings(self.spec)}
-        found, all_readings = [], dict(stored.readings)
-        for key, output in readings.items():
-            if key not in all_readings:
-                answer = self._described(output, stored.release, state, path, shared=True)
-                all_readings[key] = _with_receipt(answer)
-            found.append(Answer(**all_readings[key]))
-        if len(all_readings) > len(stored.readings):
-            with contextlib.suppress(InputError):
-                storage.store(path, file.name, stored.release, stored.answer, all_readings)
-        return found
-
-    def _described(
-        self,
-        spec: Output,
-        stored: dict[str, Any],
-        state: ledger.Account,
-        path: Path,
-        *,
-        shared: bool = False,
-    ) -> Answer:
-        """Return an answer to a stored draw, by the mechanism that drew it.
-
-        Args:
-            spec: the answer.
-            stored: the draw, and of what it is.
-            state, path: the account, and its path.
-            shared: whether the draw has several answers.
-
-        Raises:
-            InputError: this version calibrates it to other noise, or its description fails again.
-        """
-        weight = stored.get("constant_weight", 1.0) if shared else spec.mean_weight
-        weight = None if stored["taken"] == CLIPPED else weight
-        spec = replace(spec, total=ledger.terms(state)[0], mean_weight=weight).by(stored["taken"])
-        option = choices.possible(spec, state)[0]
-        plan = replace(self, spec=spec, option=option)
-        for key, value in plan._calibration().items():
-            # A draw of an earlier version says nothing of a weight, which it has not.
-            first = stored.get(key, value)
-            if value != first and not math.isclose(value, first, rel_tol=_SAME):
-                raise InputError(
-                    f"the draw beside {path} has {key} = {first:.6g}, where this version of "
-                    f"matrixdp has {value:.6g}; describe it by the version of its receipt"
-                )
-        statement = stored["receipt"]
-        if shared:
-            statement = receipt.of_kept(statement, plan.output, option)
-        columns = [name for name, *_ in stored["columns"]]
-        read = reader(plan.output, plan.mechanism, columns)
-        return Description(plan.output, statement, read).describe(stored_draw(stored["draw"]))
 
 
 def plan(
@@ -401,7 +275,7 @@ def plan(
     if spec.in_file:
         account = Account.of(spec)
         state, name = account.state(), account.path
-        if is_kept(spec, state, name):
+        if stored_draws.is_kept(spec, state, name):
             return Plan(spec, account)
         if sentence := choices.proposal(spec):
             raise InputError(sentence)
@@ -469,123 +343,11 @@ def retried(attempt: Callable[[], T]) -> T:
     return attempt()
 
 
-@contextlib.contextmanager
-def _finding(spec: Output, path: Path) -> Iterator[None]:
-    """Say of any error that the draw is stored, where the same request finds it again."""
-    with checks.as_input_error(
-        f"{spec.release_name} was charged and drawn, and its description fails ({{why}}); the draw "
-        f"is kept beside {path}, and the same request describes it at no cost"
-    ):
-        yield
-
-
-def is_kept(spec: Output, state: ledger.Account, path: Path) -> bool:
-    """Return whether an account has the answer of a request, or a draw from which it is read."""
-    stored = storage.answers(path, state, _digest(spec, path)) if spec.in_file else []
-    return any(file.exists() for file in stored) or _kept(spec, state, path) is not None
-
-
-def _readings(spec: Output) -> list[Output]:
-    """Return the answers of a request as readings of moments; none where moments have none."""
-    if isinstance(spec, Moments):
-        return [*spec.readings]
-    reading = as_reading(spec)
-    return [] if reading is None else [reading]
-
-
 def _answers(spec: Output, option: Option) -> list[tuple[Output, Option]]:
     """Return what a release is read for, each with what the noise means for it."""
     if isinstance(spec, Moments):
         return [*zip(spec.readings, option.readings, strict=True)]
     return [(spec, option)]
-
-
-def _output_of(answer: Answer, spec: Output) -> Output:
-    """Return the output of one of the answers of a request."""
-    return next((output for output in spec.readings if output.name == answer.query), spec)
-
-
-def _placed(answer: Answer, out: Path | None, account: Path) -> Answer:
-    """Return an answer with the paths of its files and of the account."""
-    return replace(answer, paths={**answer.paths_in(out), "account": account})
-
-
-def _texts(answers: Sequence[Answer]) -> dict[str, str]:
-    """Return the texts of the files of answers, by name."""
-    return {name: text for answer in answers for name, text in answer.files().items()}
-
-
-def _with_receipt(answer: Answer) -> dict[str, Any]:
-    """Return what an account stores of one of several answers of a release."""
-    return {**answer.content(), "receipt": answer.receipt}
-
-
-def _kept(spec: Output, state: ledger.Account, path: Path) -> Path | None:
-    """Return where the account has a draw that answers a request, the latest one; or None.
-
-    It is of the same moments, see :func:`moments_request`, of bounds of the same origin, and has a
-    mean of the weight that the request asks for.
-    """
-    readings = _readings(spec) if spec.in_file else []
-    if not readings:
-        return None
-    request, origins = storage.digest(moments_request(spec, path.parent)), None
-    for charge in reversed(state["releases"]):
-        file = path.with_name(charge["answer"] or "no answer")
-        if charge.get("moments") != request or not file.is_file():
-            continue
-        stored = storage.content(file)
-        origins = origins or provenance.of_bounds(spec, path, state)
-        same = stored.release is not None and stored.receipt["origin_of_bounds"] == origins
-        if same and _has_mean(spec, stored.release or {}):
-            return file
-    return None
-
-
-def _has_mean(spec: Output, stored: Mapping[str, Any]) -> bool:
-    """Return whether a stored draw has a mean of the weight that a request asks for, if it does."""
-    whole = spec if isinstance(spec, Moments) else as_reading(spec)
-    assert whole is not None
-    if stored["taken"] == CLIPPED or not whole.answers_mean:
-        return whole.mean_weight is None
-    weight = whole.by(stored["taken"]).constant_weight
-    return math.isclose(weight, stored.get("constant_weight", 1.0), rel_tol=_SAME)
-
-
-def repetition(spec: Output, others: Sequence[Plan]) -> str:
-    """Return a sentence on a new release that the draw of another new one answers; else nothing.
-
-    It would be read from that draw, not charged, and its share of the total would buy nothing.
-
-    Args:
-        spec: the release.
-        others: those that are charged before it.
-    """
-    account = storage.account_path(spec.file, spec.account)
-    for other in others:
-        outputs = [*_readings(other.spec), *_readings(spec)]
-        moments = [moments_request(one, account.parent) for one in (other.spec, spec)]
-        if (
-            isinstance(other.spec, AboutMean)
-            and _readings(spec)
-            and storage.digest(moments[0]) == storage.digest(moments[1])
-            and _has_mean(spec, other._calibration())
-        ):
-            names = [one.name for one in {_digest(one, account): one for one in outputs}.values()]
-            # A list has one regression, of one target.
-            together = f"ask for both in one [[release]] by query = {json.dumps(names)}, or "
-            return (
-                f"{spec.release_name} asks for the moments of {other.spec.release_name} at the "
-                "same weight and would be read from its draw, so that a share of the total buys "
-                f'nothing; {together * (len({*names}) == len(names))}state a label = "..." for '
-                "another draw"
-            )
-    return ""
-
-
-def _digest(spec: Output, account: Path) -> str:
-    """Return the digest of a request; empty of records in memory, whose answers have no name."""
-    return storage.digest(spec.request(account.parent)) if spec.in_file else ""
 
 
 def make_all(
@@ -606,7 +368,7 @@ def make_all(
     for spec in specs:
         planned = plan(spec, even_if_useless=even_if_useless)
         if planned.option is not None:
-            if sentence := repetition(spec, charged):
+            if sentence := stored_draws.repetition(spec, charged):
                 raise InputError(sentence)
             charged.append(planned)
             after = ledger.add(after, ledger.entry(planned.mechanism))
@@ -627,4 +389,7 @@ def charges(specs: Sequence[Output]) -> list[int]:
     path = storage.account_path(specs[0].file, specs[0].account)
     if (account := storage.read(path)) is None:
         return [0] * len(specs)
-    return [len(storage.answers(path, account, _digest(spec, path))) for spec in specs]
+    return [
+        len(storage.answers(path, account, stored_draws.request_digest(spec, path)))
+        for spec in specs
+    ]
