@@ -125,8 +125,14 @@ def _errors_of(path: Path) -> Iterator[None]:
     """Let errors name the file of a specification."""
     try:
         yield
+        return
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        refusal = InputError(f"{path}: {error}")
+    try:
+        raise refusal
+    finally:
+        # The frames of the other one hold what was stated, which may be records.
+        refusal.__context__ = None
 
 
 def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]) -> list[Output]:
