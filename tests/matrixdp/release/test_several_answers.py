@@ -216,7 +216,6 @@ TWICE = [
 @pytest.mark.parametrize(("releases", "whole"), TWICE)
 def test_a_release_that_the_draw_of_another_answers_is_refused(folder, capsys, releases, whole):
     keys = {**TOTAL, "mechanism": "gaussian"}
-    first, second = releases
     assert harness.run(folder, verb="recommend", releases=releases, **keys) == 0
     noted = capsys.readouterr().err
     assert noted.count("so that a share of the total buys nothing") == 1
@@ -224,19 +223,21 @@ def test_a_release_that_the_draw_of_another_answers_is_refused(folder, capsys, r
     assert (error := capsys.readouterr().err).partition(": ")[2] in noted
     assert error.count("\n") == 1
     assert not harness.charges(folder)
-    # The controls: its share buys another draw.
-    for number, more in enumerate(({"weight": 2}, {"label": "more"})):
-        others, file = [first, {**second, **more}], f"{number}.csv"
-        harness.save(folder / file)
-        assert harness.run(folder, str(number), releases=others, file=file, **keys) == 0
-        assert len(harness.charges(folder, file)) == 2
-    # The remedies: a label, as above, and a list.
+    # The remedies: a label, as below, and a list.
     assert 'state a label = "..."' in error
     assert ("in one [[release]] by query = " in error) == bool(whole)
     if whole:
         assert f"query = {json.dumps(whole)}," in error
         assert harness.run(folder, "list", releases=[{"query": whole}], **keys) == 0
         assert len(harness.charges(folder)) == 1
+
+
+@pytest.mark.parametrize("more", [{"weight": 2}, {"label": "more"}, {"mechanism": "analyze_gauss"}])
+def test_a_release_of_another_draw_is_not_refused(folder, more):
+    first, second = TWICE[0][0]
+    keys = {**TOTAL, "mechanism": "gaussian"}
+    assert harness.run(folder, releases=[first, {**second, **more}], **keys) == 0
+    assert len(harness.charges(folder)) == 2
 
 
 def test_releases_that_were_paid_for_are_answered_though_one_draw_has_both(folder):
