@@ -78,7 +78,8 @@ def _simulated(output: Output, option: Option) -> Option:
         return replace(option, readings=parts)
     losses = outlooks.losses(output, option.release) if _simulates(output) else ()
     option = replace(option, key=output.mechanism, losses=losses, worst=output.worst)
-    return replace(option, error=output.error(option), headline=output.headline(option))
+    option = replace(option, error=output.error(option))
+    return replace(option, headline=output.headline(option))
 
 
 def ordered(listed: Sequence[Option]) -> list[Option]:

@@ -12,7 +12,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, unprojected
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import MeanQuery, SecondMomentQuery
-from matrixdp.release.comparison import variances
+from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.second_moments import Products
 from matrixdp.release.uncertainty import MomentNoise
@@ -53,6 +53,11 @@ class AboutMean(Products):
         sizes[CONSTANT] /= self.constant_weight
         spread = variances(part) / np.outer(sizes, sizes) ** 2
         return float(np.sqrt(spread.mean()))
+
+    def error(self, option: Option) -> float:
+        """Return the noise of moments of x over half of their ranges, whatever that of the mean."""
+        weighted = self.constant_weight != 1
+        return self.moments_std(option.release.widest) if weighted else option.error
 
     def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return the noisy mean, and the covariance about it as the noise left it."""
