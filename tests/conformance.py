@@ -8,6 +8,7 @@ declares with what it draws, and with neighbours that are searched here.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import itertools
@@ -99,7 +100,7 @@ class Case:
         names = f"{query.name}-{query.adjacency}-{query.group}-{query.domain.radius:.3g}"
         return f"{self.mechanism}-{names}"
 
-    @property
+    @functools.cached_property
     def release(self) -> CalibratedMechanism:
         """The mechanism, calibrated to ``BUDGET``."""
         return self.mechanism.calibrate(self.query, **BUDGET)
@@ -144,9 +145,10 @@ def cases(mechanisms: Iterable[Mechanism], queries: Iterable[Query]) -> list[Cas
     every = []
     for mechanism, query in itertools.product(mechanisms, queries):
         if type(query) in mechanism.queries:
+            case = Case(mechanism, query)
             with contextlib.suppress(InputError):
-                mechanism.calibrate(query, **BUDGET)
-                every.append(Case(mechanism, query))
+                _ = case.release
+                every.append(case)
     return every
 
 
