@@ -163,7 +163,7 @@ def weaknesses(claim: Mapping[str, Any]) -> list[str]:
             REPRODUCED: f"it holds{f', for the {_label(met_by[0])} too,' if met_by else ''}",
             NOT_REPRODUCED: "it fails too",
         }.get(claim["unit_verdict"], "it is open")
-        amounts = " and ".join(claim["unit_amounts"].split())
+        amounts = join_words(claim["unit_amounts"].split())
         clauses.append(f"{outcome} in the unit that we suspect, where it asks for {amounts}")
     # Being better says more than meeting the claim, too.
     met_by, beaten_by = claim["met_by"].split()[:1], claim["beaten_by"].split()[:1]
@@ -189,6 +189,12 @@ def clauses(claim: Mapping[str, Any]) -> list[str]:
 def sentences(claim: Mapping[str, Any]) -> str:
     """Return all that is said of a verdict as text, and the note of the claim."""
     return ". ".join(filter(None, ["; ".join(clauses(claim)), claim["note"]])).strip(".")
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _label(baseline: str) -> str:

@@ -148,7 +148,7 @@ def test_an_argument_decides_whatever_the_trials(run):
         assert found["verdict"] == said
     numbers(run.folder, I9=True)
     found = verdict(run, open_one, rows=rows, argument=["I9"])
-    assert found["said"].startswith("without trials, number of I9: 2; in trials no diff")
+    assert found["said"].startswith("without trials, number of I9: 2; in trials it is open: ")
     assert (found["test"], found["claim_type"]) == ("argument", "experiment")
     assert np.isnan(found["p"])
 

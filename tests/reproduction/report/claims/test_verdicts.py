@@ -34,32 +34,39 @@ def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run
     open_one = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows)
     assert open_one["verdict"] == "undecided"
     assert "no difference is clear" in open_one["said"]
+    assert not re.search("better|worse", open_one["said"])
     either = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows, need="any")
     assert either["verdict"] == "reproduced"
 
 
+#: What a claim of an order or an amount comes to, and the direction that it says.
 AMOUNTS = {
-    "laplace beats goe by 0.05": "reproduced",
-    "laplace beats goe by 0.1": "undecided",
-    "laplace beats goe by 0.3": "not reproduced",
-    "goe beats laplace by 0.1": "not reproduced",
-    "laplace beats goe 1.05 times": "reproduced",
-    "laplace beats goe 1.1 times": "undecided",
-    "laplace beats goe 1.5 times": "not reproduced",
-    "goe within 0.2 of laplace": "reproduced",
-    "goe within 0.05 of laplace": "not reproduced",
-    "goe within 0.1 of laplace": "undecided",
-    "laplace within 0.01 of goe": "reproduced",
+    "laplace beats goe": ("reproduced", "better than"),
+    "goe beats laplace": ("not reproduced", "worse than"),
+    "laplace beats goe by 0.05": ("reproduced", "better by 0.1 than", "better by 0.05 is claimed"),
+    "laplace beats goe by 0.1": ("undecided", "better by 0.1 than", "better by 0.1 is claimed"),
+    "laplace beats goe by 0.3": ("not reproduced", "better by 0.1 than", "by 0.3 is claimed"),
+    "goe beats laplace by 0.1": ("not reproduced", "worse by 0.1 than", "better by 0.1 is claimed"),
+    "laplace beats goe 1.05 times": ("reproduced", "better by a factor of 1.1 than"),
+    "laplace beats goe 1.1 times": ("undecided", "better by a factor of 1.1 than"),
+    "laplace beats goe 1.5 times": ("not reproduced", "better by a factor of 1.1 than", "of 1.5 is"),
+    "goe beats laplace 1.5 times": ("not reproduced", "worse by a factor of 1.1 than", "of 1.5 is"),
+    "goe within 0.2 of laplace": ("reproduced", "worse by 0.1 than", "may be worse by 0.2"),
+    "goe within 0.05 of laplace": ("not reproduced", "worse by 0.1 than", "may be worse by 0.05"),
+    "goe within 0 of laplace": ("not reproduced", "worse by 0.1 than", "may not be worse"),
+    "goe within 0.1 of laplace": ("undecided", "worse by 0.1 than", "may be worse by 0.1"),
+    "laplace within 0.01 of goe": ("reproduced", "better by 0.1 than", "may be worse by 0.01"),
 }
 
 
-def test_amounts(run):
-    split = shared(spread=0.1)
-    rows = {"laplace": split + noise(1.0, 0.05, 1), "goe": split + noise(1.1, 0.05, 2)}
+def test_amounts_and_their_direction(run):
+    rows = {"laplace": noise(1.0, 0.05, 1), "goe": noise(1.1, 0.05, 2)}
     about = {"experiment": "first_pc", "metric": "delta_rho"}
-    for sentence, expected in AMOUNTS.items():
+    for sentence, (expected, *words) in AMOUNTS.items():
         found = verdict(run, sentence, rows=rows, fields=about, **about)
         assert found["verdict"] == expected, sentence
+        for clause in words:
+            assert clause in found["said"], sentence
 
 
 UNITS = {
@@ -83,7 +90,7 @@ UNITS = {
     "laplace beats ppca 1.5 times": (
         "not reproduced",
         "",
-        r"ratio of [\d.]+ where 1\.5 is",
+        r"better by a factor of 1\.1 than .* where better by a factor of 1\.5 is",
     ),
 }
 
@@ -181,15 +188,16 @@ def test_no_benefit_is_shown_within_a_share_of_the_gap_at_each_epsilon(run, wors
 
 def test_a_larger_accuracy_is_better_by_a_factor_too(run):
     rows = {"imgm": noise(0.9, 0.01, 1), "laplace": noise(0.6, 0.01, 2)}
-    for sentence, expected in {
-        "imgm beats laplace": "reproduced",
-        "laplace beats imgm": "not reproduced",
-        "imgm beats laplace 1.4 times": "reproduced",
-        "laplace beats imgm 1.4 times": "not reproduced",
-        "imgm beats laplace 1.6 times": "not reproduced",
+    for sentence, (expected, word) in {
+        "imgm beats laplace": ("reproduced", "better"),
+        "laplace beats imgm": ("not reproduced", "worse"),
+        "imgm beats laplace 1.4 times": ("reproduced", "better"),
+        "laplace beats imgm 1.4 times": ("not reproduced", "worse"),
+        "imgm beats laplace 1.6 times": ("not reproduced", "better"),
     }.items():
         found = verdict(run, sentence, rows=rows, **ACCURACY)
         assert found["verdict"] == expected
+        assert re.search(rf", {word} (than|by a factor of 1\.5 than)", found["said"])
     assert found["effect"] == pytest.approx(1.5)
 
 

@@ -35,13 +35,6 @@ from reproduction.report.inputs import Files
 from reproduction.report.markup import short
 from reproduction.report.statistics import ENOUGH, LEVEL, holm
 
-#: What a comparison of an amount finds, and what it asks for, in words.
-_AMOUNTS = {
-    "times": ", a ratio of {} where {} is claimed",
-    "by": ", a difference of {} where {} is claimed",
-    "within": ", a difference of {} where {} is allowed",
-}
-
 #: Columns of the comparisons behind the verdicts.
 COMPARISONS = ("id", "better", "worse", "relation", "amount", "epsilon", *Evidence._fields[1:-2])
 
@@ -196,7 +189,7 @@ class Judge:
         case, verdict, claim = tests.case, tests.verdict, tests.case.claim
         if summary.SIMULATED in self._statuses(case):
             return Decision(UNTESTABLE, reasons=["run on simulated data, not on the paper's"])
-        reasons = [*self._by_epsilon(tests), *self._differences(case), *self._inseparable(claim)]
+        reasons = [*self._differences(tests), *self._inseparable(claim)]
         if argument:
             reasons = [argument, f"in trials {reasons[0]}", *reasons[1:]]
             return Decision(REPRODUCED, reasons=reasons)
@@ -210,7 +203,9 @@ class Judge:
                 reasons.append(f"under {reading}: {tests.missing}")
             else:
                 weakest = other.evidence[other.joint.weakest]
-                reasons.append(f"under {reading}, {self._means(weakest, claim)}")
+                ordered = other.enough and other.verdict != UNDECIDED
+                means = self._means(weakest, claim, ordered=ordered)
+                reasons.append(f"under {reading}, {means}")
                 if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
                     return Decision(NARROWER, reading, reasons)
         if verdict == DEPENDS:
@@ -219,45 +214,43 @@ class Judge:
             reasons += self._printed_ratio(case)
         return Decision(verdict, reasons=reasons)
 
-    def _differences(self, case: Case) -> list[str]:
-        """Return the means of the decisive comparison in words."""
+    def _differences(self, tests: Tests) -> list[str]:
+        """Return what decides in words, and the means over several epsilons, which decide nothing.
+
+        Where each epsilon is a test, what is decided at which one comes first.
+        """
+        case = tests.case
         claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
-        prefix = "no difference is clear: " if verdict == UNDECIDED else ""
+        ordered, prefix = case.enough and verdict != UNDECIDED, ""
+        means = self._means(part, claim, ordered=ordered)
         if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
             prefix = f"in the closest of {len(case.evidence)} comparisons "
-        return [f"{prefix}{self._means(part, claim)}"]
+        if tests.mean is not None:
+            over_all = tests.mean.evidence[tests.mean.decisive]
+            mean = self._means(over_all, claim, ordered=False)
+            return [f"{_by_epsilon(tests)}; {prefix}{means}", f"by the mean over these {mean}"]
+        if verdict == UNDECIDED:
+            order = part.comparison.relation == "beats"
+            prefix = "no difference is clear: " if order else "it is open: "
+        return [f"{prefix}{means}"]
 
-    def _means(self, part: Evidence, claim: Claim) -> str:
-        """Return the means of the two rows of a comparison as a sentence."""
+    def _means(self, part: Evidence, claim: Claim, ordered: bool = True) -> str:
+        """Return the means of the two rows of a comparison as a sentence.
+
+        It says which one is better: an order only where it is ``ordered`` by a test, an amount
+        always, beside the one that is asked for.
+        """
         rows = (part.comparison.first, part.comparison.second)
         metric = catalogue.metric(self._trials.metric(rows[0].experiment)).name
         at = f"at epsilon {part.comparison.epsilon} " if part.comparison.epsilon else ""
-        asked = _AMOUNTS.get(part.comparison.relation, "").format(
-            short(abs(part.effect)), short(part.comparison.amount)
-        )
         first, second = (
             f"{short(mean, 4)} for {_name(row, claim)}"
             for mean, row in zip((part.mean_better, part.mean_worse), rows, strict=True)
         )
-        return f"{at}{metric} is {first} and {second}{asked}"
-
-    def _by_epsilon(self, tests: Tests) -> list[str]:
-        """Return a clause on what is decided at which epsilon, and one on the mean; or none."""
-        if tests.mean is None:
-            return []
-        outcomes = {REPRODUCED: "it holds", NOT_REPRODUCED: "it fails", UNDECIDED: "it is open"}
-        clauses = []
-        for verdict, words in outcomes.items():
-            at = [case.parts[0].comparison.epsilon for case in tests.cases]
-            here = [case.verdict == verdict for case in tests.cases]
-            some = [epsilon for epsilon, is_here in zip(at, here, strict=True) if is_here]
-            if all(here):
-                clauses.append(f"{words} at each of {len(at)} epsilons, {at[0]} to {at[-1]}")
-            elif some:
-                clauses.append(f"{words} at epsilon {_list(some)}")
-        part = tests.mean.evidence[tests.mean.decisive]
-        mean = f"by the mean over these {self._means(part, tests.mean.claim)}"
-        return [", ".join(clauses), mean]
+        than, asked = _compare(part)
+        if part.comparison.relation == "beats" and not ordered:
+            than = " and"
+        return f"{at}{metric} is {first}{than} {second}{asked}"
 
     def _inseparable(self, claim: Claim) -> list[str]:
         """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
@@ -351,6 +344,42 @@ def _corrected(tests: dict[str, Tests]) -> dict[str, Tests]:
     }
 
 
+def _compare(part: Evidence) -> tuple[str, str]:
+    """Return how the first row of a comparison differs from the second, and what is asked for."""
+    relation, even = part.comparison.relation, float(part.comparison.relation == "times")
+    allowed = f"be worse by {short(-part.margin)}" if part.margin else "not be worse"
+    asked = {
+        "by": f", where better by {short(part.margin)} is claimed",
+        "times": f", where better by a factor of {short(part.margin)} is claimed",
+        "within": f", where it may {allowed}",
+        "share": f", where it may {allowed}",
+    }.get(relation, "")
+    if part.effect == even:
+        return " and", asked
+    is_better = part.effect > even
+    amount = ""
+    if relation == "times":
+        amount = f" by a factor of {short(part.effect if is_better else 1 / part.effect)}"
+    elif relation != "beats":
+        amount = f" by {short(abs(part.effect))}"
+    return f", {'better' if is_better else 'worse'}{amount} than", asked
+
+
+def _by_epsilon(tests: Tests) -> str:
+    """Return a clause on what is decided at which epsilon."""
+    outcomes = {REPRODUCED: "it holds", NOT_REPRODUCED: "it fails", UNDECIDED: "it is open"}
+    at = [case.parts[0].comparison.epsilon for case in tests.cases]
+    clauses = []
+    for verdict, words in outcomes.items():
+        here = [case.verdict == verdict for case in tests.cases]
+        some = [epsilon for epsilon, is_here in zip(at, here, strict=True) if is_here]
+        if all(here):
+            clauses.append(f"{words} at each of {len(at)} epsilons, {at[0]} to {at[-1]}")
+        elif some:
+            clauses.append(f"{words} at epsilon {findings.join_words(some)}")
+    return ", ".join(clauses)
+
+
 def _epsilons(case: Case) -> set[str]:
     """Return the epsilons of a test."""
     return {epsilon for part in case.parts for epsilon in part.epsilons}
@@ -406,12 +435,6 @@ def _name(row: Row, claim: Claim) -> str:
     if len(claim.experiments) > 1:
         details.append(catalogue.experiment(row.experiment).name)
     return f"{label} ({', '.join(details)})" if details else label
-
-
-def _list(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _record(name: str, part: Evidence) -> dict[str, object]:
