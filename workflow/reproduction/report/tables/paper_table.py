@@ -227,6 +227,8 @@ def caption(shared: TableSetting, rows: pd.DataFrame) -> str:
         f"{first['data_status']} data{reading}. Free parameters are chosen on separate trials.",
         ratios(shared, rows),
     ]
+    if rows["epsilon_delivered"].map(short).eq("0").any():
+        parts.append("A delivered epsilon of 0: delta alone covers what the noise lets through.")
     if rows["noise_factor"].notna().any():
         parts.append(
             "Noise for the printed error: the multiple of our noise, the textbook one, at which "
