@@ -379,7 +379,13 @@ def _added(
     for name, members in deck.items():
         marks = [mark for member in members for mark in member["card"].marks]
         roles = {mark.role for mark in marks} | {"printed" for mark in marks if mark.published}
-        added[name] = [{"item_type": "cards", "cards": members, "roles": roles} | ends]
+        verdicts = {verdict for member in members for _, verdict in member["claims"]}
+        words = {
+            "roles": roles,
+            # In the words and the order of the ledger.
+            "verdicts": [word for word in catalogue.section("verdicts") if word in verdicts],
+        }
+        added[name] = [{"item_type": "cards", "cards": members} | words | ends]
     if "cards_IMGM" in added:
         more = _prose_item("What is run, and three ways to choose the noise", "schemes", words)
         added["cards_IMGM"].append(more | {"fold": True})
