@@ -424,7 +424,17 @@ def _choices(outputs: PageRun) -> list[dict[str, Any]]:
         return []
     texts = [str(card[name]) for card in cards_ for name in ("best", "tied_with", "held_out")]
     sources = _sources(outputs, "tables/advice.csv", "tables/advice")
-    return [{"item_type": "choices", "cards": cards_, "note": _note(texts)} | sources]
+    words = {"note": _note(texts), "other_data": _other_data(outputs.table("held_out"))}
+    return [{"item_type": "choices", "cards": cards_} | words | sources]
+
+
+def _other_data(evidence: pd.DataFrame) -> str:
+    """Return the names of the data sets that other results are on, simulated ones last, or none."""
+    if evidence.empty:
+        return ""
+    names = evidence.sort_values("simulated", kind="stable")["dataset"].unique()
+    titles = catalogue.section("datasets")
+    return findings.join_words([titles.get(name, name) for name in names])
 
 
 def _health(outputs: PageRun) -> dict[str, Any]:
