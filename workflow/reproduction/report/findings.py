@@ -28,7 +28,7 @@ _WORDS = {NARROWER: "reproduced only under", DEPENDS: "depends on"}
 #: Why a claim fails, in words.
 RIVAL, LESS, SAME, EXACT = "rival", "less", "same", "exact"
 CAUSES = {
-    RIVAL: "a rival is better",
+    RIVAL: "a row that should lose is better",
     LESS: "the gain is smaller than claimed",
     SAME: "both sides draw the same noise",
     EXACT: "a number that has to hold does not",
@@ -127,6 +127,17 @@ def count_causes(claims: pd.DataFrame) -> dict[str, int]:
     """Return how many claims fail for each of ``CAUSES``."""
     causes = [cause(claim) for claim in claims.to_dict("records")]
     return {name: causes.count(name) for name in CAUSES}
+
+
+def shared_comparisons(claims: pd.DataFrame) -> list[list[str]]:
+    """Return the identifiers of failing claims that one comparison of rows decides, in groups.
+
+    One asks for an order, say, and another for an amount: where the order fails, so does that.
+    """
+    failing = claims[claims["verdict"].eq(NOT_REPRODUCED) & claims["effect"].notna()]
+    deciding = ["statistic", "epsilons", "effect"]
+    groups = [[*part["id"]] for _, part in failing.groupby(deciding, sort=False)]
+    return [group for group in groups if len(group) > 1]
 
 
 def facts(claims: pd.DataFrame) -> pd.DataFrame:

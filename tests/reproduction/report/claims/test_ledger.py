@@ -229,6 +229,22 @@ def test_a_claim_counts_with_another_one_only_if_it_states_nothing_beyond_it():
     assert same.keys().isdisjoint(amounts)
 
 
+def test_failing_claims_of_one_comparison_are_named_together():
+    columns = ("id", "statistic", "epsilons", "effect", "verdict")
+    rows = [
+        ("M1", "loss of A minus that of B", "1", -0.5, "not reproduced"),
+        ("M2", "loss of A minus that of B", "1", -0.5, "not reproduced"),
+        # Another epsilon, another comparison, another verdict, and numbers.
+        ("M3", "loss of A minus that of B", "3", -0.5, "not reproduced"),
+        ("M4", "loss of A minus that of C", "1", -0.5, "not reproduced"),
+        ("M5", "loss of A minus that of B", "1", -0.5, "reproduced"),
+        ("M6", "", "", np.nan, "not reproduced"),
+        ("M7", "", "", np.nan, "not reproduced"),
+    ]
+    table = pd.DataFrame(rows, columns=columns)
+    assert findings.shared_comparisons(table) == [["M1", "M2"]]
+
+
 @pytest.mark.parametrize(
     ("fields", "cause"),
     [

@@ -52,7 +52,10 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
             _claim(row) | {"tags": [paper, row["word"]]} for row in of_paper.to_dict("records")
         ]
         title = claims.PAPERS.get(str(paper), str(paper))
-        papers.append({"title": title, "bars": bars, "causes": _causes(findings.facts(of_paper))})
+        facts = findings.facts(of_paper)
+        shared = [*map(findings.join_words, findings.shared_comparisons(facts))]
+        words = {"causes": _causes(facts), "shared": shared}
+        papers.append({"title": title, "bars": bars, **words})
         totals += [bar["total"] for bar in bars]
     costly = errors[errors["costs_privacy"]] if len(errors) else errors
     for paper, part in costly.groupby("paper", sort=False) if len(costly) else ():
