@@ -376,16 +376,17 @@ def _added(
     for card in cards.cards(outputs):
         deck.setdefault(f"cards_{card.about.paper}", []).append(_card(card, outputs, present))
     ends = {"zero": cards.ZERO.at, "one": cards.ONE.at, "enough": ENOUGH}
+    shown = {
+        verdict for members in deck.values() for one in members for _, verdict in one["claims"]
+    }
     for name, members in deck.items():
         marks = [mark for member in members for mark in member["card"].marks]
         roles = {mark.role for mark in marks} | {"printed" for mark in marks if mark.published}
-        verdicts = {verdict for member in members for _, verdict in member["claims"]}
-        words = {
-            "roles": roles,
-            # In the words and the order of the ledger.
-            "verdicts": [word for word in catalogue.section("verdicts") if word in verdicts],
-        }
-        added[name] = [{"item_type": "cards", "cards": members} | words | ends]
+        is_first = name == next(iter(deck))
+        # In the words and the order of the ledger.
+        verdicts = [word for word in catalogue.section("verdicts") if word in shown]
+        key = {"roles": roles, "is_first": is_first, "verdicts": verdicts if is_first else []}
+        added[name] = [{"item_type": "cards", "cards": members} | key | ends]
     if "cards_IMGM" in added:
         more = _prose_item("What is run, and three ways to choose the noise", "schemes", words)
         added["cards_IMGM"].append(more | {"fold": True})
