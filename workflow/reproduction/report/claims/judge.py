@@ -359,7 +359,8 @@ def _compare(part: Evidence) -> tuple[str, str]:
     is_better = part.effect > even
     amount = ""
     if relation == "times":
-        amount = f" by a factor of {short(part.effect if is_better else 1 / part.effect)}"
+        factor = part.effect if is_better else 1 / part.effect
+        amount = f" by a factor of {short(factor, 4)}"
     elif relation != "beats":
         amount = f" by {short(abs(part.effect))}"
     return f", {'better' if is_better else 'worse'}{amount} than", asked
