@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from samplerun import put, settle
 from trialrows import trials
@@ -53,6 +55,13 @@ def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     relative = {name: path.relative_to(tmp_path) for name, path in own.items()}
     assert inputs.files_by_name(map(str, relative.values())) == relative
+
+
+@pytest.mark.parametrize("root", ["results", "results/quick", "results/reference", "elsewhere"])
+def test_the_file_of_a_kept_run_has_one_name_in_every_run(root):
+    file = Path("results/reference/images/rows/cifar10_features.csv")
+    assert inputs._name(file, Path(root)) == "images/rows/cifar10_features"
+    assert inputs._name(file, file.parents[1]) == "rows/cifar10_features"
 
 
 def test_what_no_paper_prints_is_an_empty_frame():

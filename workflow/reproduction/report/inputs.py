@@ -46,6 +46,9 @@ PUBLISHED = Path(__file__).parents[2] / "published"
 #: List of errors in the papers.
 ERRATA = PUBLISHED.with_name("errata.yaml")
 
+#: Folder of the kept results, which lies below that of a run's.
+REFERENCE = "reference"
+
 #: Folder in the reference: a run on pictures in colour, of which a full run shows a panel.
 IMAGES = "images"
 
@@ -111,6 +114,9 @@ def files_of_folder(folder: str | os.PathLike) -> dict[str, Path]:
 def _name(path: Path, root: Path) -> str:
     if path.is_relative_to(root):
         path = path.relative_to(root)
+        # The kept results lie in the folder of the full run.
+        if path.parts[:2] == (REFERENCE, IMAGES):
+            path = path.relative_to(REFERENCE)
     else:
         folders = {PUBLISHED.name: 1, "rows": 2}.get(path.parent.name, 0)
         path = Path(*path.parts[-1 - folders :])
