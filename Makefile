@@ -27,8 +27,8 @@ snakemake = $(if $(ARGS),,sed -n 's/^$@:.*$(HELP) /make $@: /p' Makefile >&2;) e
     $(LINES) --show-failed-logs
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: all quick mnist images plan claim verify reference kept-page kept-article texts check-figures docs test
-.PHONY: test-all mutants bench lint slurm clean help setup
+.PHONY: all quick mnist images second-seed plan claim verify reference kept-page kept-article texts check-figures
+.PHONY: docs test test-all mutants bench lint slurm clean help setup
 all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
 	@$(snakemake) $(ARGS)
 quick: setup ## the same with few trials, to see that everything works, in 3 to 7 minutes
@@ -37,6 +37,8 @@ mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
 images: setup ## private features on CIFAR-10's pictures, in results/images, in about an hour
 	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
+second-seed: setup ## the verdicts with another root seed, in results/second_seed, in about 20 minutes
+	@$(snakemake) results/second_seed/claims.csv $(ARGS) --configfile workflow/config/second_seed.yaml
 plan: setup ## what a run would do: each job with a reason of its own and that, all jobs by rule, and the time
 	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)
 claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings
@@ -47,11 +49,13 @@ claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M
 	$(if $(DRY),,@cat results/claims/$(ID).txt)
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)
-reference: quick ## run quickly, on MNIST and in full, and keep the results in results/reference
+reference: quick ## run quickly, on MNIST, in full and with another seed, and keep it in results/reference
 	@$(BIN)/python -m reproduction save-reference --quick
 	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
 	@$(snakemake) $(ARGS)
 	@$(BIN)/python -m reproduction save-reference
+	@$(snakemake) results/second_seed/claims.csv $(ARGS) --configfile workflow/config/second_seed.yaml
+	@$(BIN)/python -m reproduction save-reference --verdicts results/second_seed
 	@$(BIN)/python -m reproduction texts
 kept-page: setup ## the page on the kept results, without a run: results/page.html, in seconds
 	@$(BIN)/python -m reproduction report $(ARGS)

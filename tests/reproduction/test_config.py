@@ -369,7 +369,8 @@ def test_null_leaves_an_experiment_out():
 
 
 @pytest.mark.parametrize(
-    "names", ["images", "images svhn", "mnist", "paper_epochs", "quick", "zeta_literal"]
+    "names",
+    ["images", "images svhn", "mnist", "paper_epochs", "quick", "second_seed", "zeta_literal"],
 )
 def test_an_overlay_names_its_folder_and_itself(names):
     files = [f"workflow/config/{name}.yaml" for name in names.split()]

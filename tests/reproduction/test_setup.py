@@ -222,8 +222,8 @@ def test_a_home_that_is_none_is_one_in_the_project(home, folder, tmp_path):
 
 
 def test_help_lists_every_target(folder):
-    targets = "all quick mnist images plan verify reference kept-page kept-article check-figures"
-    targets += " docs test test-all mutants bench lint slurm"
+    targets = "all quick mnist images second-seed plan verify reference kept-page kept-article"
+    targets += " check-figures docs test test-all mutants bench lint slurm"
     text = subprocess.check_output(folder.command("help"), env=folder.variables(), text=True)
     for target in (*targets.split(), "clean", "help"):
         assert f"make {target}: " in text

@@ -22,6 +22,8 @@ try:
     from reproduction import machine
     from matrixdp.checks import InputError
     from reproduction.experiments import readings
+    from reproduction.files import read_yaml
+    from reproduction.report.second_seed import is_second_seed
     from reproduction.trials import BASELINES, PANELS
 except ModuleNotFoundError as error:
     # Rules by `github(...)`, or an environment of Snakemake alone.
@@ -125,6 +127,16 @@ def project_files(*names):
     """Return those of these files of the project that are there."""
     paths = [os.path.join(PROJECT, name) for name in names]
     return [local(project_path(path)) for path in paths if os.path.isfile(path)]
+
+
+def kept_second_seed():
+    """Return the verdicts and settings of a kept run; none where this differs in more than the seed."""
+    folder = "results/reference/second_seed"
+    files = project_files(f"{folder}/claims.csv", f"{folder}/settings.yaml")
+    if len(files) < 2:
+        return []
+    kept = read_yaml(os.path.join(PROJECT, folder, "settings.yaml"))
+    return files if is_second_seed(configuration.public(config), kept) else []
 
 
 @functools.cache

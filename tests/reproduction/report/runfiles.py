@@ -9,10 +9,15 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
+from packages import KEPT
+
 from reproduction import catalogue
 from reproduction.report import figures, inputs, rows, tables
 from reproduction.report.figures.base import Figure
 from reproduction.report.tables.base import Table
+
+#: A kept run that differs in the seed alone, beside which a full one has a table.
+SECOND_SEED = (KEPT / inputs.SECOND_SEED / "claims.csv").is_file()
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
 TRAININGS = ("adult", "cora", "imdb", "mnist_features", "mnist")
@@ -51,6 +56,7 @@ _NEEDED = {
     "tables/errata": ["errata", "theory/exact"],
     "tables/imgm_settings": ["theory/settings"],
     "tables/price": _every(["rows", "comparisons"], _RUNS),
+    "tables/second_seed": ["claims", "second_seed/claims", "second_seed/settings"],
     "tables/section10_2": _SECTION10_2,
     "tables/table1": ["published/table1", *_every(["data"], ["adult", "cora", "imdb", "mnist"])],
     "tables/table2": ["published/table2", *_every(["data"], ["liver", "movement", "ctg"])],
@@ -75,6 +81,8 @@ TABLES = [
     *IN_PRINT,
     *(f"imgm_{name}" for name in TRAININGS),
 ]
+if not SECOND_SEED:
+    TABLES.remove("second_seed")
 FIGURES = [
     *(name.removeprefix("figures/") for name in _NEEDED if name.startswith("figures/")),
     *(f"curves_{name}" for name in IN_PRINT.values()),

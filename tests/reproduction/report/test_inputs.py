@@ -52,16 +52,27 @@ def test_files_have_the_same_names_listed_or_in_their_folder(tmp_path, monkeypat
     assert {name: below[name] for name in own | project} == own | project
     printed = {f"published/{path.stem}" for path in inputs.PUBLISHED.glob("*.csv")}
     assert below.keys() == own.keys() | {"errata"} | printed
+    # Of several configurations the last one is the run's.
+    kept = tmp_path / "second_seed/settings.yaml"
+    put(kept, "")
+    assert inputs.files_by_name([kept, *own.values()]) == own | {"second_seed/settings": kept}
     monkeypatch.chdir(tmp_path)
     relative = {name: path.relative_to(tmp_path) for name, path in own.items()}
     assert inputs.files_by_name(map(str, relative.values())) == relative
 
 
 @pytest.mark.parametrize("root", ["results", "results/quick", "results/reference", "elsewhere"])
-def test_the_file_of_a_kept_run_has_one_name_in_every_run(root):
-    file = Path("results/reference/images/rows/cifar10_features.csv")
-    assert inputs._name(file, Path(root)) == "images/rows/cifar10_features"
-    assert inputs._name(file, file.parents[1]) == "rows/cifar10_features"
+@pytest.mark.parametrize(
+    ("run", "file"),
+    [
+        ("images", "rows/cifar10_features"),
+        ("second_seed", "claims"),
+    ],
+)
+def test_the_file_of_a_kept_run_has_one_name_in_every_run(root, run, file):
+    folder = Path("results/reference", run)
+    assert inputs._name(folder / f"{file}.csv", Path(root)) == f"{run}/{file}"
+    assert inputs._name(folder / f"{file}.csv", folder) == file
 
 
 def test_what_no_paper_prints_is_an_empty_frame():

@@ -9,7 +9,7 @@ from samplerun import CONFIG, put, settle
 from matrixdp.checks import InputError
 from reproduction import catalogue
 from reproduction.cli import save_reference
-from reproduction.report import inputs, reference, summary
+from reproduction.report import findings, inputs, reference, summary
 
 
 def frame(**changes):
@@ -259,6 +259,54 @@ def test_pictures_in_colour_are_kept_beside_the_full_run(tmp_path):
         reference.verify(run, kept)
 
 
+def of_seed(folder, seed, verdict, **run):
+    """Write a run of some seed with one claim, and return its folder."""
+    write(folder, frame(), seed=seed, **run)
+    claim = {"id": "M12", "verdict": verdict, "test": "paired t, Holm", "reasons": "[]"}
+    claim["experiments"] = "regression"
+    put(folder / "claims.csv", findings.frame([claim]).to_csv(index=False))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, ""),
+        (
+            {"seed": 1},
+            r"run is not the run in .*kept with another seed and nothing else; run `make",
+        ),
+        ({"trials": 50}, "with another seed and nothing else; run `make second-seed`"),
+    ],
+)
+def test_of_a_run_with_another_seed_alone_the_verdicts_are_kept(tmp_path, change, message):
+    kept = tmp_path / "kept"
+    reference.keep(of_seed(tmp_path / "full", 1, "reproduced"), kept)
+    run = of_seed(tmp_path / "run", **{"seed": 2, "verdict": "undecided"} | change)
+    if message:
+        with pytest.raises(InputError, match=message):
+            save_reference.run(verdicts=str(run), reference=str(kept))
+        assert not (kept / "second_seed").exists()
+        return
+    save_reference.run(verdicts=str(run), reference=str(kept))
+    assert {path.name for path in (kept / "second_seed").iterdir()} == {
+        *("claims.csv", "settings.yaml")
+    }
+    table = pd.read_csv(kept / "tables/second_seed.csv")
+    assert table[["id", "verdict", "verdict_other", "seed", "seed_other"]].to_numpy().tolist() == [
+        ["M12", "reproduced", "undecided", 1, 2]
+    ]
+    # Each run is held against its own.
+    for folder in (tmp_path / "full", run):
+        assert "files are those of" in reference.verify(folder, kept)
+    of_seed(run, 2, "reproduced")
+    with pytest.raises(InputError, match="claims.csv has another verdict"):
+        reference.verify(run, kept)
+    (run / "claims.csv").unlink()
+    with pytest.raises(InputError, match="run has no verdicts to keep; run `make second-seed`"):
+        save_reference.run(verdicts=str(run), reference=str(kept))
+
+
 def test_words_on_the_kept_panel_are_those_of_its_settings():
     kept = Path(__file__).parents[3] / "results" / "reference" / inputs.IMAGES
     config = yaml.safe_load((kept / inputs.SETTINGS).read_text())["training"]["cifar10_features"]
@@ -273,7 +321,7 @@ def test_the_kept_files_are_those_that_a_run_makes():
     root = Path(__file__).parents[3]
     kept = root / "results" / "reference"
     assert {path.name for path in kept.iterdir()} <= {
-        *(*reference.KEPT, reference.QUICK, inputs.IMAGES)
+        *(*reference.KEPT, reference.QUICK, inputs.IMAGES, inputs.SECOND_SEED)
     }
     experiments = yaml.safe_load((root / "config.yaml").read_text())["experiments"]
     made = {*experiments, *(f"{name}_sensitivities" for name in experiments), "negative_control"}

@@ -6,12 +6,15 @@ import re
 
 import pytest
 import yaml
-from tinyproject import overlay
+from tinyproject import ROOT, overlay
+
+from reproduction import config
 
 pytestmark = pytest.mark.nightly
 
 QUICK = ["--configfile", "workflow/config/quick.yaml"]
 MNIST = ["--configfile", "workflow/config/mnist.yaml"]
+SECOND_SEED = ["--configfile", "workflow/config/second_seed.yaml"]
 
 
 def folders(plan):
@@ -48,6 +51,37 @@ def test_private_gradients_on_mnist_have_a_run_of_their_own(shipped):
     refused = shipped.snakemake("mnist", "-n")
     assert refused.code != 0
     assert "this configuration does not run mnist; `make mnist` does" in refused.output
+
+
+def test_a_second_seed_runs_what_verdicts_rest_on_alone(shipped):
+    outcome = shipped.plan("results/second_seed/claims.csv", *SECOND_SEED)
+    assert folders(outcome) == {"results/second_seed/"}
+    assert {"trials", "train", "readings_trials", "judge_claims"} <= outcome.counts.keys()
+    assert not {"audit_releases", "held_out", "table", "figure"} & outcome.counts.keys()
+
+
+def test_a_run_that_differs_from_a_kept_one_in_the_seed_alone_has_a_table_of_both(
+    shipped, tmp_path
+):
+    again = shipped.copy(tmp_path / "my project")
+    kept = "results/reference/second_seed"
+    full = yaml.safe_load((ROOT / "config.yaml").read_text())
+    other = config.resolve({**full, "seed": full["seed"] + 1})
+    (again.folder / kept).mkdir(parents=True)
+    (again.folder / kept / "settings.yaml").write_text(config.text(other))
+    (again.folder / kept / "claims.csv").touch()
+    table = again.plan("results/tables/second_seed.csv")
+    assert f"table second_seed results/claims.csv {kept}/claims.csv {kept}/settings.yaml" in (
+        table.output
+    )
+    # Neither has one a run with other trials or the same seed, nor one beside nothing.
+    for project, folder, *words in (
+        (again, "results/quick", *QUICK),
+        (again, "results", "--config", f"seed={other['seed']}"),
+        (shipped, "results"),
+    ):
+        refused = project.snakemake("-n", f"{folder}/tables/second_seed.csv", *words)
+        assert "No rule to produce" in refused.output
 
 
 def test_no_result_of_another_run_changes_a_plan(fresh):

@@ -6,6 +6,7 @@ results' folder, and ``trials/regression/default/laplace.csv.gz`` or ``tables/ta
 files there.
 ``published/table3`` holds the numbers of a paper, ``data/liver`` the provenance of a data set,
 ``images/rows/cifar10_features`` the rows of the kept run on pictures in colour,
+``second_seed/claims`` the verdicts of the kept run with another root seed,
 ``settings`` the configuration of the run, and ``errata`` the papers' errors.
 """
 
@@ -52,6 +53,12 @@ REFERENCE = "reference"
 #: Folder in the reference: a run on pictures in colour, of which a full run shows a panel.
 IMAGES = "images"
 
+#: Folder in the reference: a run with another root seed, beside whose verdicts a full run's stand.
+SECOND_SEED = "second_seed"
+
+#: Folders in the reference of which another run shows something.
+_OTHER_RUNS = (IMAGES, SECOND_SEED)
+
 #: File name of a run's configuration, which lies in the results' folder.
 SETTINGS = "settings.yaml"
 
@@ -86,7 +93,7 @@ def files_by_name(
 
     Args:
         paths: files of a run and of the project.
-        root: the results' folder; by default the configuration among the files marks it.
+        root: the results' folder; by default the last configuration among the files marks it.
 
     Raises:
         InputError: a file is missing, or nothing says which folder that of the results is.
@@ -99,7 +106,7 @@ def files_by_name(
     roots = [Path(root)] if root else roots
     if not roots:
         raise InputError(f"{files[0]} has no {SETTINGS} beside it; name that of the run too")
-    return {_name(path, roots[0]): path for path in files}
+    return {_name(path, roots[-1]): path for path in files}
 
 
 def files_of_folder(folder: str | os.PathLike) -> dict[str, Path]:
@@ -115,10 +122,10 @@ def _name(path: Path, root: Path) -> str:
     if path.is_relative_to(root):
         path = path.relative_to(root)
         # The kept results lie in the folder of the full run.
-        if path.parts[:2] == (REFERENCE, IMAGES):
+        if path.parts[:2] in {(REFERENCE, name) for name in _OTHER_RUNS}:
             path = path.relative_to(REFERENCE)
     else:
-        folders = {PUBLISHED.name: 1, "rows": 2}.get(path.parent.name, 0)
+        folders = {PUBLISHED.name: 1, SECOND_SEED: 1, "rows": 2}.get(path.parent.name, 0)
         path = Path(*path.parts[-1 - folders :])
     path = path.parent if path.name == PROVENANCE else path
     return path.as_posix().removesuffix(".csv").removesuffix(".yaml")
@@ -144,7 +151,8 @@ def read_input(name: str, files: Files) -> Any:
     Raises:
         InputError: the file is missing or damaged.
     """
-    path, folder = find_file(name, files), name.removeprefix(f"{IMAGES}/").partition("/")[0]
+    path, kind = find_file(name, files), _own_name(name)
+    folder = kind.partition("/")[0]
     if folder in _READERS:
         return _READERS[folder](path)
     if path.name == PROVENANCE:
@@ -152,11 +160,17 @@ def read_input(name: str, files: Files) -> Any:
     with file_errors(path, FROM_GIT if folder in ("published", "errata") else AGAIN):
         if folder == "published":
             return pd.read_csv(path, dtype=str, keep_default_na=False)
-        if name in ("settings", "errata"):
+        if kind in ("settings", "errata"):
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
-            return [*content] if name == "errata" else {**content}
+            return [*content] if kind == "errata" else {**content}
         text = _TEXT if folder == "tables" else {}
         return pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=text)
+
+
+def _own_name(name: str) -> str:
+    """Return the name that a file has in its own run."""
+    folder, _, rest = name.partition("/")
+    return rest if folder in _OTHER_RUNS else name
 
 
 def read_sheet(name: str, files: Files) -> Sheet:
@@ -204,8 +218,8 @@ class Run(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         content = read_input(name, self.files)
-        if name.startswith(f"{IMAGES}/"):
-            # Another run, whose status stands on its own panel.
+        if _own_name(name) != name:
+            # Of another run, whose status stands where it is shown.
             return content
         # Provenance has one status, a frame one per row.
         if isinstance(content, pd.DataFrame):

@@ -4,7 +4,8 @@ The same seed and trials give the same words and decisions and, up to rounding, 
 The numbers of a quick run are therefore kept too, in ``quick``. A run of other trials has nothing
 to compare with. Private gradients on MNIST have a run of their own (`make mnist`): its files, and
 its verdicts on MNIST, take their place among those of the full run. The run on pictures in colour
-(`make images`) is kept in a folder of its own, ``images``.
+(`make images`) is kept in a folder of its own, ``images``, and the verdicts of the run with another
+root seed (`make second-seed`) in ``second_seed``.
 
 Training makes more of another processor's rounding, as it is in float32. With XLA for SSE4.2, an
 MVG row of IMDB moves by at most 2 of 25,000 test records in a trial, and its mean by 1e-5. So the
@@ -30,7 +31,7 @@ from pandas.testing import assert_series_equal
 from matrixdp.checks import InputError
 from reproduction import job_settings, terminal
 from reproduction.files import read_yaml, write_text
-from reproduction.report import inputs, statistics, summary, tables
+from reproduction.report import inputs, second_seed, statistics, summary, tables
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -55,6 +56,9 @@ _OF_MNIST = (
     "data/mnist/provenance.json",
     *(f"tables/imgm_mnist.{ending}" for ending in ("csv", "json", "md", "tex")),
 )
+#: What is kept of the run with another root seed.
+_OF_SECOND_SEED = ("claims.csv", inputs.SETTINGS)
+
 #: Tables with claims, by the identifier in the first column.
 _CLAIMS = ("claims.csv", "tables/claims.csv", "tables/claims_comparisons.csv")
 
@@ -132,7 +136,8 @@ def _kept_run(
 
     run = trials(results)
     run = {name: count for name, count in run.items() if name in ("seed", *names)}
-    for folder in (Path(reference), Path(reference, QUICK), Path(reference, inputs.IMAGES)):
+    kept = (QUICK, inputs.IMAGES, inputs.SECOND_SEED)
+    for folder in (Path(reference), *(Path(reference, name) for name in kept)):
         if names and run.items() <= trials(folder).items():
             return folder
     raise InputError(
@@ -267,6 +272,31 @@ def keep(
             shutil.copyfile(new, old)
     if mnist:
         _add_mnist(Path(mnist), target)
+
+
+def keep_second_seed(results: str | os.PathLike, out: str | os.PathLike) -> None:
+    """Copy the verdicts of a run with another root seed into the reference, and write their table.
+
+    Raises:
+        InputError: a run is on simulated data or has no verdicts, or the two differ in more than
+            the seed, or not in it.
+    """
+    source, target = Path(results), Path(out)
+    for folder, command in ((source, "make second-seed"), (target, "make reference")):
+        if not _originals(folder) or not all((folder / name).is_file() for name in _OF_SECOND_SEED):
+            raise InputError(f"{folder} has no verdicts to keep; run `{command}` first")
+    settings = [read_yaml(folder / inputs.SETTINGS) for folder in (target, source)]
+    if not second_seed.is_second_seed(*settings):
+        raise InputError(
+            f"{source} is not the run in {target} with another seed and nothing else; run `make "
+            "second-seed`"
+        )
+    (target / inputs.SECOND_SEED).mkdir(exist_ok=True)
+    for name in _OF_SECOND_SEED:
+        shutil.copyfile(source / name, target / inputs.SECOND_SEED / name)
+    folders = (target / inputs.SECOND_SEED, target)
+    files = inputs.files_by_name(folder / name for folder in folders for name in _OF_SECOND_SEED)
+    tables.write_table("second_seed", files, target / "tables/second_seed.csv")
 
 
 def _add_mnist(source: Path, target: Path) -> None:
