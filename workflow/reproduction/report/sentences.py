@@ -7,6 +7,8 @@ sentence assumes::
     {% call when("claims.M2", "reproduced", "refuted.MVG", "0") %}
     MVG asks for {{ n("inflation.low") }} times the noise that it needs.
     {% endcall %}
+
+``has("tables/second_seed")`` says whether a run has a result that others lack.
 """
 
 from __future__ import annotations
@@ -51,15 +53,16 @@ class Sentences:
         otherwise: Callable[[str, str, str], str] = lambda *_: "",
     ) -> None:
         self.numbers = numbers.load_numbers(of_run)
+        self._results = {*of_run}
         self.strict = not missing_parts(of_run)
         self._look, self._otherwise = look, otherwise
         self._missing = 0
         #: The numbers that texts and guards have named so far.
         self.used: dict[str, PrintedNumber] = {}
 
-    def names(self) -> dict[str, Callable[..., str]]:
+    def names(self) -> dict[str, Callable[..., Any]]:
         """Return the functions that a template calls."""
-        return {"n": self.n, "when": self.when}
+        return {"n": self.n, "when": self.when, "has": self._results.__contains__}
 
     def text(self, name: str) -> str:
         """Return a text of ``workflow/texts`` in Markdown."""

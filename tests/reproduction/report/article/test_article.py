@@ -72,7 +72,7 @@ def test_the_same_results_give_the_same_bytes_with_links_to_their_files(referenc
     table = pd.read_csv(first.with_name("article_numbers.csv"))
     assert {"name", "text", "value", "rounding", "source", "file"} == {*table.columns}
     # Every number and figure links to a file of the run.
-    text = SOURCE.read_text(encoding="utf-8")
+    text, _ = build.typst_text(inputs.files_of_folder(reference))
     files = {*table["file"]}
     files |= {f"figures/data/{name}.csv" for name in re.findall(r'run-figure\("(\w+)"', text)}
     files |= {*re.findall(r'"((?:tables|figures)/[\w/]+\.\w+)"', text)}

@@ -185,6 +185,11 @@ def _tables(files: Files, sources: list[dict[str, Any]]) -> dict[str, Any]:
     }
     tables["gradients"] = _gradients(files)
     tables["advice"] = _advice(files)
+    if (name := "tables/second_seed") in files:
+        sheet = inputs.read_sheet(name, files)
+        headers = [heading.print for heading in sheet.headings if heading.print]
+        every = (line for group in sheet.groups for line in group.lines)
+        tables["second_seed"] = _print(sheet, headers, every, brief=headers)
     return tables
 
 

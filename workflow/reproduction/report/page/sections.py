@@ -32,6 +32,7 @@ class Section:
         builtin: items that the page itself adds, such as ``parts``; or empty.
         open: names of the results that are unfolded.
         screen: names of those that stay folded on paper, which opens all others.
+        optional: names of those that a run may lack, without a word on it.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Section:
     builtin: str = ""
     open: tuple[str, ...] = ()
     screen: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,15 @@ SECTIONS = (
         screen=("figures/readings",),
     ),
     Section("limits", "What this study cannot say"),
-    Section("how", "How it was done", builtin="parts"),
+    Section(
+        "how",
+        "How it was done",
+        show=("tables/second_seed",),
+        builtin="parts",
+        screen=("tables/second_seed",),
+        # Beside a kept run alone that differs in the seed.
+        optional=("tables/second_seed",),
+    ),
 )
 
 
@@ -135,6 +145,8 @@ def arrange_sections(sections: Iterable[Section], names: Collection[str]) -> lis
     chapters = []
     for section in sections:
         results = tuple(name for name in section.show if name in names)
-        missing = tuple(name for name in section.show if name not in names)
+        missing = tuple(
+            name for name in section.show if name not in names and name not in section.optional
+        )
         chapters.append(Chapter(section, further if section.id == FURTHER else results, missing))
     return [entry for entry in chapters if entry.section.id != FURTHER or further]
