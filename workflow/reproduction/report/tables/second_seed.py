@@ -68,10 +68,9 @@ def compare_verdicts(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 def caption(count: int) -> str:
     """Return what is shown of so many verdicts."""
     return (
-        f"Of {count} verdicts those that are others in a kept run with another root seed and the "
-        "same settings. p: after Holm's correction; where no trials decide, the number that does. "
-        "A verdict that the seed changes is near its border: read it as open. The CSV file has the "
-        "numbers of all."
+        f"Of {count} verdicts those that another root seed changes, in a kept run with the same "
+        "settings. p: after Holm's correction; where no trials decide, the number that does. "
+        "What the seed changes is near its border: read it as open. The CSV file has all numbers."
     )
 
 
