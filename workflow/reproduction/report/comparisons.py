@@ -276,19 +276,20 @@ def _same_distributions(
         same_as: by scheme that is not run the one whose rows it has.
     """
     copied = {frozenset(pair) for pair in same_as.items()}
-    sizes, drawn = {}, {}
+    epsilons, sizes, drawn = {}, {}, {}
     for name, rows in results[results["chosen"] & results["n_trials"].gt(0)].groupby("mechanism"):
-        size = rows.set_index("epsilon")[["noise_std", "mu"]].sort_index(kind="stable")
         if rows["direction"].eq("").all():
-            sizes[str(name)] = size
-            keys = pd.MultiIndex.from_frame(rows.sort_values("epsilon", kind="stable")[ROW])
+            ordered = rows.sort_values("epsilon", kind="stable")
+            epsilons[str(name)] = [*ordered["epsilon"]]
+            sizes[str(name)] = ordered[["noise_std", "mu"]].to_numpy(float)
+            keys = pd.MultiIndex.from_frame(ordered[ROW])
             drawn[str(name)] = values.reindex(keys).to_numpy()
     return {
         frozenset((first, second))
         for first, second in itertools.combinations(sizes, 2)
-        if sizes[first].index.equals(sizes[second].index)
+        if epsilons[first] == epsilons[second]
         and np.allclose(sizes[first], sizes[second], rtol=EQUAL, atol=0, equal_nan=True)
-        and (frozenset((first, second)) in copied or sizes[first].notna().all(axis=None))
+        and (frozenset((first, second)) in copied or not np.isnan(sizes[first]).any())
         and _one_draw(drawn[first], drawn[second])
     }
 
