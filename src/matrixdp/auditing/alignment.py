@@ -29,7 +29,7 @@ from matrixdp.privacy.sensitivity import (
     SecondMomentQuery,
     second_moments,
 )
-from matrixdp.status import REFUTED
+from matrixdp.status import NOT_REFUTED, REFUTED
 
 #: Number of replayed pairs of data sets that are far apart, of replayed pairs of neighbours, and of
 #: the former pairs whose releases get far larger noise.
@@ -51,6 +51,8 @@ SHORTFALL = 0.01
 
 #: The verdict where neighbours differ by more than declared.
 REPLAYED = f"{REFUTED}: a replay on two neighbours shows it"
+#: The verdict where replays with the same noisy answers differ.
+UNDECLARED = f"{NOT_REFUTED}: the noise of its parts does not enter what is released as declared"
 
 
 class Undeclared(Exception):
@@ -146,7 +148,16 @@ class Transcript:
         )
 
 
-def executed(
+def verdict(finding: Finding | None) -> str:
+    """Return the verdict that replays decide; empty where they show nothing, or there are none."""
+    if finding is None:
+        return ""
+    if finding.mu > 1 + ROUNDING:
+        return REPLAYED
+    return UNDECLARED if finding.differing_share > 0 else ""
+
+
+def replay(
     release: Program | ComposedMoments, stream: np.random.Generator, most: int | None = None
 ) -> Finding:
     """Return the finding of replays on a composed release.
@@ -164,27 +175,30 @@ def executed(
     if most is not None:
         pairs, neighbours = min(most, pairs), min(most, neighbours)
     try:
-        differing = _others(release, stream, pairs)
+        differing = _differing_share(release, stream, pairs)
         mu = _largest_mu(release, stream, neighbours)
     except Undeclared:
+        # Nothing is replayed of what it may not ask, and no mu is known.
         differing, mu = 1.0, 0.0
     return Finding(differing, mu / float(release.mu or np.nan))
 
 
-def _others(release: Program | ComposedMoments, stream: np.random.Generator, pairs: int) -> float:
-    """Return the share of replays on data sets far apart that give another release."""
-    others, moves = [], dict[int, bool]()
+def _differing_share(
+    release: Program | ComposedMoments, stream: np.random.Generator, pairs: int
+) -> float:
+    """Return ``differing_share`` of :class:`Finding`, by replays on data sets far apart."""
+    differing, moves = [], dict[int, bool]()
     for number in range(pairs):
         first, second = (random_records(release.query, stream) for _ in range(2))
         noise = Numbers(int(stream.integers(2**32)), SIZES[number % len(SIZES)])
         _, answers = _run(release, first, noise)
-        spent = not answers.mu <= (release.mu or np.inf) * (1 + ROUNDING)
+        overspent = not answers.mu <= (release.mu or np.inf) * (1 + ROUNDING)
         if number < MOVED:
             for part in range(len(answers.parts)):
                 shaken = noise._replace(part=part)
                 moves[part] = moves.get(part, False) or _moves(release, first, shaken)
-        others.append(spent or _replay(release, first, second, noise) is None)
-    return float(np.mean(others)) or float(not all(moves.values()))
+        differing.append(overspent or _replay(release, first, second, noise) is None)
+    return float(np.mean(differing)) or float(not all(moves.values()))
 
 
 def _largest_mu(
@@ -220,7 +234,7 @@ def _largest_mu(
         noise = Numbers(int(stream.integers(2**32)))
         if _private_count(release, first, noise):
             second = second[:, group:]
-        # None where the second run asks otherwise: such pairs are counted by `_others`.
+        # None where the second run asks otherwise: such pairs are counted by `_differing_share`.
         mus.append(_replay(release, first, second, noise) or 0.0)
     return max(mus)
 
@@ -257,11 +271,15 @@ def _run(
     return release.released(outcome), answers
 
 
-def _same(first: Array, second: Array) -> bool:
-    """Return whether releases are equal up to rounding; numbers of a real one each for itself."""
+def _same(first: Array, second: Array, *, each: bool = False) -> bool:
+    """Return whether releases are equal up to rounding.
+
+    ``each`` compares each number by its own size, as those of a real release, which are of several
+    units and come from exact sums; others are compared by the largest one.
+    """
     if first.shape != second.shape:
         return False
-    limit = ROUNDING * np.abs(first) if first.ndim == 1 else CLOSE * np.abs(first).max()
+    limit = ROUNDING * np.abs(first) if each else CLOSE * np.abs(first).max(initial=0.0)
     return bool((np.abs(first - second) <= limit).all())
 
 
@@ -271,7 +289,8 @@ def _moves(release: Program | ComposedMoments, records: Array, noise: Numbers) -
         _run(release, records, noise._replace(shift=shift))[0]
         for shift in (0.0, FARTHEST, -FARTHEST)
     )
-    return not all(_same(start, other) for other in far)
+    each = isinstance(release, ComposedMoments)
+    return not all(_same(start, other, each=each) for other in far)
 
 
 def _replay(
@@ -286,7 +305,8 @@ def _replay(
         again, repeated = _run(release, second, None, answers)
     except Undeclared:
         return None
-    if len(repeated.parts) != len(answers.parts) or not _same(released, again):
+    each = isinstance(release, ComposedMoments)
+    if len(repeated.parts) != len(answers.parts) or not _same(released, again, each=each):
         return None
     return repeated.apart(answers)
 

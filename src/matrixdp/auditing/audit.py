@@ -29,6 +29,10 @@ from matrixdp.noise.distributions import (
 )
 from matrixdp.noise.value import Noise
 from matrixdp.privacy import gaussian_dp
+from matrixdp.status import NOT_REFUTED
+
+#: The verdict on noise of another law, whatever its size.
+OTHER_LAW = f"{NOT_REFUTED}: the noise has another distribution than declared"
 
 #: Relative difference of two computations of one size that counts as none.
 CLOSE = 1e-6
@@ -73,7 +77,9 @@ class Finding(NamedTuple):
     """Result of replays of a composed release.
 
     Attributes:
-        differing_share: share of replays with the same noisy answers that give another release.
+        differing_share: share of replays with the same noisy answers that give another release, or
+            whose parts spend more than is declared; 1 if far larger noise of a part changes
+            nothing, or if a program asks for what it may not.
         mu: largest mu of all Gaussian parts together on neighbours, over the declared mu.
     """
 
@@ -121,8 +127,8 @@ class Audit(abc.ABC):
         """Return the test of the noise's scale, on the full query."""
         return NO_SCALE
 
-    def executed(self, stream: np.random.Generator, most: int | None = None) -> Finding | None:
-        """Return the result of replays of a composed release; None for other releases."""
+    def replay(self, stream: np.random.Generator, most: int | None = None) -> Finding | None:
+        """Return the finding of replays of a composed release; None for other releases."""
         return None
 
     @property

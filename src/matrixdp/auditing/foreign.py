@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.auditing import alignment, declarations, real
-from matrixdp.auditing.audit import CLOSE, ROUNDING, row
+from matrixdp.auditing.audit import CLOSE, OTHER_LAW, row
 from matrixdp.auditing.functions import Findings, columns, examine, largest
 from matrixdp.auditing.runs import Runs
 from matrixdp.checks import Array, InputError
@@ -60,9 +60,9 @@ def judge(
     Args:
         release: the calibrated mechanism.
         source: the query whose records it gets.
-        generators: seven streams.
+        generators: seven streams, of which the last one is not used.
         runs: largest number of counted runs on each neighbour, by each door.
-        pairs: of data sets that replays of a program try, see :func:`alignment.executed`.
+        pairs: how many pairs of data sets replays of a program try, see :func:`alignment.replay`.
 
     Raises:
         InputError: the class never simulates a release.
@@ -82,20 +82,24 @@ def _judged(
     if other_shape := declarations.shape_flaw(release):
         return [], other_shape
     of_doors, (of_flaws, of_factor, of_replays) = generators[:3], generators[3:6]
+    doubts: list[str] = []
     if isinstance(release, AdditiveMechanism):
         factor = real.factor(release, of_factor)
         if factor < 1 - CLOSE:
             words = f"a real release has {factor:.3g} of the noise it needs"
             return [], f"{REFUTED}: {words}"
+        if np.isnan(factor):
+            doubts.append(OTHER_LAW)
     if isinstance(release, Program):
-        finding = alignment.executed(release, of_replays, pairs)
-        if finding.mu > 1 + ROUNDING:
-            return [], alignment.REPLAYED
+        of_replay = alignment.verdict(alignment.replay(release, of_replays, pairs))
+        if of_replay == alignment.REPLAYED:
+            return [], of_replay
+        doubts += filter(None, [of_replay])
     claim = Budget(release.epsilon, release.delta)
     results: list[Findings] = []
-    every = doors(release)
-    assert len(every) <= len(of_doors)
-    for (name, door), stream in zip(every.items(), of_doors, strict=False):
+    by_door = doors(release)
+    assert len(by_door) <= len(of_doors)
+    for (name, door), stream in zip(by_door.items(), of_doors, strict=False):
         count = min(runs, REAL) if name == "release" else runs
         try:
             streams = stream.spawn(4)
@@ -111,8 +115,7 @@ def _judged(
             return results, f"{words}; by {name}"
     attained = largest(result.attained for result in results)
     shown = declarations.Attained(release, attained, largest(result.mu for result in results))
-    flaws = declarations.flaws(shown, of_flaws)
-    flaws.sort(key=lambda flaw: not flaw.startswith(REFUTED))
     against = dict.fromkeys(objection for result in results for objection in result.objections)
     verdict = f"{NOT_REFUTED}{': ' * bool(against)}{'; '.join(against)}"
-    return results, (flaws or [verdict])[0]
+    verdicts = [*doubts, *declarations.flaws(shown, of_flaws), verdict]
+    return results, min(verdicts, key=lambda words: not words.startswith(REFUTED))

@@ -152,6 +152,6 @@ class ComposedAudit(BlackBoxAudit):
         """Test the noise of the released second moments."""
         return self._noisy.scale(stream)
 
-    def executed(self, stream: Generator, most: int | None = None) -> Finding:
+    def replay(self, stream: Generator, most: int | None = None) -> Finding:
         """Replay the draws of all parts."""
-        return alignment.executed(self.release, stream, most)
+        return alignment.replay(self.release, stream, most)

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from matrixdp import library
-from matrixdp.auditing import declarations, draws, foreign, parts, real
+from matrixdp.auditing import alignment, declarations, draws, foreign, parts, real
 from matrixdp.auditing.additive import AdditiveAudit
 from matrixdp.auditing.affine import largest_size
 from matrixdp.auditing.alignment import REPLAYED as REPLAYED
 from matrixdp.auditing.alignment import SHORTFALL
+from matrixdp.auditing.alignment import UNDECLARED as UNDECLARED
 from matrixdp.auditing.audit import (
     COST,
+    OTHER_LAW,
     ROUNDING,
     TIGHT,
     Audit,
@@ -50,9 +52,6 @@ RARE = (
     "one value"
 )
 
-#: The reason where replays of a composition with the same noisy answers differ.
-UNDECLARED = "the noise of its parts does not enter what is released as declared"
-
 
 def audit_of(release: CalibratedMechanism, stream: np.random.Generator) -> Audit:
     """Return the audit for the class of a release and its noise.
@@ -80,7 +79,7 @@ class Limits(NamedTuple):
 
     Attributes:
         runs: of the black box per neighbour.
-        pairs: of data sets that replays try, see :func:`matrixdp.auditing.alignment.executed`.
+        pairs: of data sets that replays try, see :func:`matrixdp.auditing.alignment.replay`.
         numbers: that the counted runs of the black box read, on both neighbours together.
     """
 
@@ -164,7 +163,7 @@ def judge(
     # A stream of its own, so that the others stay as they are.
     (own,) = generators[4].spawn(1)
     scale, real_scale = audit.scale(generators[0]), real.scale(release, generators[4])
-    finding = audit.executed(generators[3], limits.pairs)
+    finding = audit.replay(generators[3], limits.pairs)
     runs = limits.runs_of(audit)
     if isinstance(audit, BlackBoxAudit):
         audit.held = min(audit.held, runs)
@@ -241,7 +240,7 @@ def verdict(
         proof: result of the black box.
         flaws: verdicts on what the release draws and declares.
     """
-    sizes = {scale.verdict for scale in scales}
+    sizes, of_replays = {scale.verdict for scale in scales}, alignment.verdict(finding)
     allowed = claimed_epsilon * (1 + ROUNDING)
     # Only what the library draws, from a distribution that it knows, can be certified.
     word = CERTIFIED if audit.proven else NOT_REFUTED
@@ -250,14 +249,11 @@ def verdict(
         (proof.refuted, f"{REFUTED}: the black box proves it"),
         (audit.attained > allowed, f"{REFUTED}: the {audit.tool} shows it"),
         ("too small" in sizes, f"{REFUTED}: less noise is drawn than declared"),
-        (finding is not None and finding.mu > 1 + ROUNDING, REPLAYED),
+        (of_replays == REPLAYED, REPLAYED),
         *((flaw.startswith(REFUTED), flaw) for flaw in flaws),
         ("too large" in sizes, f"{NOT_REFUTED}: more noise is drawn than declared"),
-        (
-            "of another distribution" in sizes,
-            f"{NOT_REFUTED}: the noise has another distribution than declared",
-        ),
-        (finding is not None and finding.differing_share > 0, f"{NOT_REFUTED}: {UNDECLARED}"),
+        ("of another distribution" in sizes, OTHER_LAW),
+        (of_replays == UNDECLARED, UNDECLARED),
         *((True, flaw) for flaw in flaws),
         (not audit.bound <= allowed, f"{NOT_REFUTED}: the bound is above the claimed epsilon"),
         (word == NOT_REFUTED, word),

@@ -47,7 +47,7 @@ def built(domain="cube", adjacency="replace", kind="mean", per_person=None):
 
 
 def executed(release):
-    return alignment.executed(release, np.random.default_rng(0))
+    return alignment.replay(release, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("case", NUMBERS)

@@ -56,4 +56,4 @@ def test_records_in_a_box_with_noise_for_a_ball_are_refuted(wrong):
 @pytest.mark.parametrize("query", [MOMENTS, replace(MOMENTS, domain=Ball(1.0, 6))])
 def test_a_ball_is_enforced_on_records_before_they_are_counted(query):
     release = PrivatelyClipped().calibrate(query, epsilon=1.0, delta=0.01)
-    assert alignment.executed(release, np.random.default_rng(0)).differing_share == 0
+    assert alignment.replay(release, np.random.default_rng(0)).differing_share == 0

@@ -189,7 +189,7 @@ def assert_apart(release, values, constant):
 
 
 def assert_executed_as_declared(release):
-    assert alignment.executed(release, np.random.default_rng(0)).differing_share == 0
+    assert alignment.replay(release, np.random.default_rng(0)).differing_share == 0
     assert 0.99 < largest_mu(release) / release.mu <= 1 + 1e-9
 
 

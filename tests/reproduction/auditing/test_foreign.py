@@ -1,6 +1,6 @@
 """What another author's class declares is attained or refuted; none stops the audit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from matrixdp import status
 from matrixdp.auditing import declarations, releases
 from matrixdp.checks import InputError
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
+from matrixdp.mechanisms.centred import Centred, CentredMoments
 from matrixdp.mechanisms.gaussian import Gaussian
 from matrixdp.noise import distributions
 from matrixdp.privacy import gaussian_dp
@@ -68,9 +69,9 @@ class LessRealNoise(AdditiveGaussian):
         return value + 0.99 * (super().add_noise(value, bits) - value)
 
 
-def judged(release):
+def judged(release, **limits):
     generators = np.random.default_rng(0).spawn(7)
-    return releases.judge_release(release, release.query, generators, LIMITS)
+    return releases.judge_release(release, release.query, generators, LIMITS._replace(**limits))
 
 
 def test_an_honest_class_of_another_author_is_not_refuted_and_says_what_is_not_seen():
@@ -83,6 +84,47 @@ def test_an_honest_class_of_another_author_is_not_refuted_and_says_what_is_not_s
 @pytest.mark.parametrize("kind", [Verbatim, LessRealNoise])
 def test_a_class_whose_real_release_is_wrong_is_refuted(kind):
     assert judged(kind(**vars(RELEASE)))["verdict"].startswith("refuted")
+
+
+class RealLaplace(AdditiveGaussian):
+    """Its real noise is of another law, and far larger than what it simulates."""
+
+    def add_noise(self, value, bits):
+        generator = np.random.default_rng(int.from_bytes(bits(8), "little"))
+        return value + generator.laplace(scale=3 * self.noise_std, size=value.shape)
+
+
+class Own(AdditiveGaussian):
+    """A class of another author that changes nothing."""
+
+
+class AsksTwice(CentredMoments):
+    """It asks for its mean once more than it declares, and shows it nowhere."""
+
+    def run(self, records, ask):
+        ask(self.mean, records.value(self.mean.query))
+        return super().run(records, ask)
+
+
+class OwnProgram(CentredMoments):
+    """A program of another author that changes nothing."""
+
+
+CENTRED = Centred().calibrate(MOMENTS, epsilon=1.0, delta=0.01)
+
+
+@pytest.mark.parametrize(
+    ("kind", "release", "verdict"),
+    [
+        (RealLaplace, RELEASE, "not refuted: the noise has another distribution than declared"),
+        (Own, RELEASE, "not refuted"),
+        (AsksTwice, CENTRED, releases.UNDECLARED),
+        (OwnProgram, CENTRED, "not refuted"),
+    ],
+)
+def test_what_is_drawn_otherwise_than_declared_is_said_of_any_class(kind, release, verdict):
+    parts = {part.name: getattr(release, part.name) for part in fields(release)}
+    assert judged(kind(**parts), pairs=2)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def values_of(release):
 
 def executed(release, most=None):
     """Return what replays show of a release."""
-    return alignment.executed(release, np.random.default_rng(0), most)
+    return alignment.replay(release, np.random.default_rng(0), most)
 
 
 #: How much of the declared mu replays reach at least. Of three parts of equal mu^2 in a ball no
