@@ -24,9 +24,9 @@ def scale(release: CalibratedMechanism, stream: np.random.Generator) -> Scale:
     The noise is that of the sampler for the same bits (:func:`factor`), and its size and its
     distribution are tested on many numbers. The result is ``NO_SCALE`` where no safe noise exists.
     """
-    if not isinstance(release, AdditiveMechanism) or not (unit := _unit(release)):
+    if not isinstance(release, AdditiveMechanism) or not (law := _law(release)):
         return NO_SCALE
-    result = _of_sampler(unit, safe.noise)
+    result = _of_sampler(law, safe.noise)
     ratio = factor(release, stream) / release.rounding_factor
     if np.isnan(ratio):
         return result._replace(another_distribution=True)
@@ -40,7 +40,7 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
     are whitened, and nothing else that a class says of itself counts. NaN: the noise is no multiple
     of the sampler's output, so that it has another distribution; 1 where no safe noise exists.
     """
-    if not (unit := _unit(release)):
+    if not (law := _law(release)):
         return 1.0
     distribution, *_ = release.whitened
     side = release.query.domain.magnitudes[:, None]
@@ -51,7 +51,7 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
     for seed in stream.integers(2**32, size=count).tolist():
         released = release.add_noise(value, np.random.default_rng(seed).bytes)
         noise = np.ravel(distribution.whiten(released) - distribution.whiten(value))
-        steps = safe.noise(unit, noise.size, np.random.default_rng(seed).bytes)
+        steps = safe.noise(law, noise.size, np.random.default_rng(seed).bytes)
         pairs.append((noise, steps * safe.STEP))
     noise, expected = (np.concatenate(side) for side in zip(*pairs, strict=True))
     result = float(noise @ expected / (expected @ expected))
@@ -60,22 +60,22 @@ def factor(release: AdditiveMechanism, stream: np.random.Generator) -> float:
     return result
 
 
-def _unit(release: AdditiveMechanism) -> str:
-    """Return the unit of a release's safe noise; empty where none can be added."""
+def _law(release: AdditiveMechanism) -> str:
+    """Return the law of a release's safe noise; empty where none can be added."""
     try:
-        _, unit, _ = release.whitened
+        _, law, _ = release.whitened
         _ = release.rounding_factor
     except InputError:
         return ""
-    return unit
+    return law
 
 
 @functools.cache
-def _of_sampler(unit: str, sampler: Callable[..., safe.Whole]) -> Scale:
-    """Return the test of a sampler, which all releases with noise of this unit have in common."""
+def _of_sampler(law: str, sampler: Callable[..., safe.Whole]) -> Scale:
+    """Return the test of a sampler, which all releases with noise of this law have in common."""
     bits = np.random.default_rng(0).bytes
-    sample = np.asarray(sampler(unit, SCALE_DRAWS, bits) * safe.STEP, float)
-    normal = unit == safe.NORMAL
+    sample = np.asarray(sampler(law, SCALE_DRAWS, bits) * safe.STEP, float)
+    normal = law == safe.NORMAL
     total = sample @ sample / 2 if normal else np.abs(sample).sum()
     result = gamma_scale(float(total), SCALE_DRAWS / (2 if normal else 1), root=normal)
     return result._replace(another_distribution=not _follows(sample, normal))

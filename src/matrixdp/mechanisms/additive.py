@@ -109,7 +109,7 @@ class AdditiveMechanism(CalibratedMechanism):
 
     def add_noise(self, value: Array, bits: safe.Bits) -> Array:
         """Return a value plus safe noise from a source of random bits, which audits replace."""
-        distribution, unit, _ = self.whitened
+        distribution, law, _ = self.whitened
         rounding_factor, exact = self.rounding_factor, self._numbers_of(value)
         # Clipping takes neighbours no further apart. It affects only values beyond the public
         # bounds, which a private number of records allows.
@@ -117,7 +117,7 @@ class AdditiveMechanism(CalibratedMechanism):
         white = np.clip(distribution.whiten(exact), -reach, reach)
         # An integer of a NaN would be the most negative one.
         np.copyto(white, 0.0, where=np.isnan(white))
-        steps = safe.rounded(white / rounding_factor) + safe.noise(unit, white.size, bits)
+        steps = safe.rounded(white / rounding_factor) + safe.noise(law, white.size, bits)
         return distribution.colour(steps * np.float64(rounding_factor * safe.STEP))
 
     def _numbers_of(self, value: Array) -> Array:
@@ -150,7 +150,7 @@ class AdditiveMechanism(CalibratedMechanism):
             NoGuarantee: the release does not deliver the guarantee that it claims, or states what
                 its noise does not prove, see :func:`matrixdp.mechanisms.proofs.require`.
         """
-        distribution, unit, sensitivity = self.whitened
+        distribution, law, sensitivity = self.whitened
         proofs.require(self)
         limit = self._limit
         side = self.query.domain.magnitudes[:, None]
@@ -161,11 +161,11 @@ class AdditiveMechanism(CalibratedMechanism):
         changed = white.size
         if matrix and distribution.identical_columns:
             changed = min(changed, self.query.group * self.query.features)
-        shift = 2 * safe.STEP * (np.sqrt(changed) if unit == safe.NORMAL else changed)
+        shift = 2 * safe.STEP * (np.sqrt(changed) if law == safe.NORMAL else changed)
         if self._products:
             # Errors of products with a basis grow with unequal sizes, and unequal feature units. A
             # sum of n products is off by n 2^-53 of their sizes (Higham, 2002, Section 3.1); a
-            # basis is orthonormal to rounding alone, for which 2^7 leaves room.
+            # basis is orthonormal to rounding alone, for which 2^7 is a generous guess.
             spread = float(np.max(distribution.size) / np.min(distribution.size))
             spread *= (side.max() / side.min()) ** self._products
             shift += limit * spread * max(self.noise.shape) * 2.0**-46
@@ -191,11 +191,11 @@ class AdditiveMechanism(CalibratedMechanism):
     @property
     def _limit(self) -> float:
         """Largest distance of whitened neighbours for which delta covers the sampler's part."""
-        _, unit, budget = self.whitened
+        _, law, sensitivity = self.whitened
         delta = delta_for_noise(self.epsilon_delivered, self.delta, self.numbers)
-        if unit == safe.LAPLACE:
-            return budget
-        return min(budget, _largest_mu(self.epsilon_delivered, delta))
+        if law == safe.LAPLACE:
+            return sensitivity
+        return min(sensitivity, _largest_mu(self.epsilon_delivered, delta))
 
     @property
     def statement(self) -> PrivacyStatement:
@@ -233,9 +233,9 @@ class AdditiveMechanism(CalibratedMechanism):
         array([[0.0473, 0.0473]])
         """
         checks.open_unit(level=level)
-        noise, unit, _ = self.whitened
+        noise, law, _ = self.whitened
         deviations, chance = np.sqrt(noise.variances), (1 - level) / (entries or noise.count)
-        if unit == safe.NORMAL:
+        if law == safe.NORMAL:
             quantile = -scipy.special.ndtri(chance / 2)
         else:
             quantile = -np.log(chance) / np.sqrt(2)

@@ -64,18 +64,18 @@ class Law(NamedTuple):
 LAWS = {NORMAL: Law(lambda x: x * x / 2, 9.5), LAPLACE: Law(lambda x: x, 47.25)}
 
 
-def noise(unit: str, count: int, bits: Bits = os.urandom) -> Whole:
+def noise(law: str, count: int, bits: Bits = os.urandom) -> Whole:
     """Return independent noise in steps of 2^-26, rounded down, shape (count,).
 
     Args:
-        unit: law of the numbers, ``NORMAL`` or ``LAPLACE``.
+        law: law of the numbers, ``NORMAL`` or ``LAPLACE``.
         count: number of draws.
         bits: source of random bytes; the operating system unless a test needs a seed.
     """
     result = np.empty(count, dtype=np.int64)
     for start in range(0, count, _BLOCK):
         part = result[start : start + _BLOCK]
-        part[...] = _draw(unit, len(part), bits)
+        part[...] = _draw(law, len(part), bits)
     return result
 
 
@@ -102,9 +102,9 @@ def largest_epsilon(delta: float, count: int) -> float:
     return float(np.floor(100 * np.log(odds)) / 100) if odds > 1 else 0.0
 
 
-def _draw(unit: str, count: int, bits: Bits) -> Whole:
-    minus_log = LAWS[unit].minus_log
-    thresholds, guide = table(unit)
+def _draw(law: str, count: int, bits: Bits) -> Whole:
+    minus_log = LAWS[law].minus_log
+    thresholds, guide = table(law)
     words = np.minimum(_words(count, bits), thresholds[-1] - np.uint64(1))
     cell = guide[words >> np.uint64(64 - _GUIDE_BITS)]
     # The guide has the first possible cell of a word's leading bits; a few words need a later one.
@@ -166,34 +166,34 @@ _CHECKSUMS = {
 
 
 @functools.cache
-def table(unit: str) -> _Table:
+def table(law: str) -> _Table:
     """Return the table of a law, which is computed once.
 
     Raises:
         InputError: it is not the one of this version, so that its noise would have another law.
     """
-    result = _compute_table(unit)
-    if result.checksum != _CHECKSUMS[unit]:
+    result = _compute_table(law)
+    if result.checksum != _CHECKSUMS[law]:
         raise InputError(
-            f"the table of {unit} noise has the checksum {result.checksum[:12]} and not "
-            f"{_CHECKSUMS[unit][:12]}, as this Python computes other decimals; release nothing "
+            f"the table of {law} noise has the checksum {result.checksum[:12]} and not "
+            f"{_CHECKSUMS[law][:12]}, as this Python computes other decimals; release nothing "
             "with it, and install another Python"
         )
     return result
 
 
 @isolate
-def _compute_table(unit: str) -> _Table:
+def _compute_table(law: str) -> _Table:
     """Return the table of a law, computed in decimals.
 
     A cell's probability comes from Gauss's rule with three nodes, in 28-digit decimals.
     """
-    law, width = LAWS[unit], Decimal(1) / (1 << _CELL_BITS)
+    shape, width = LAWS[law], Decimal(1) / (1 << _CELL_BITS)
     node, thirds = (Decimal(3) / 5).sqrt() / 2, (Decimal(5), Decimal(8), Decimal(5))
     total, cumulative = Decimal(0), []
-    for cell in range(int(law.reach * (1 << _CELL_BITS))):
+    for cell in range(int(shape.reach * (1 << _CELL_BITS))):
         nodes = (width * (cell + Decimal(1) / 2 + node * side) for side in (-1, 0, 1))
-        total += sum(w * (-law.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True))
+        total += sum(w * (-shape.minus_log(x)).exp() for w, x in zip(thirds, nodes, strict=True))
         cumulative.append(total)
     # The last cell ends with the largest 64-bit word.
     ends = [min(int(weight / total * 2**64), 2**64 - 1) for weight in cumulative]
