@@ -95,9 +95,14 @@ class AdditiveAudit(Audit):
         return projected
 
     def _losses(self, values: Array) -> Array:
-        """Return privacy losses. They have atoms at their extremes.
+        """Return the privacy losses of releases of both neighbours by the same noise, (2, k).
 
-        Rounding errors differ between the neighbours, and an event must not split an atom by them.
+        ``values`` are releases Y = f(X') + z of the second neighbour, (k, m, n), and c = f(X) -
+        f(X'). The size |.| of noise is minus its log density. The first row has the losses of
+        Y + c, which X releases by z: |z + c| - |z|. The second one has those of Y: |z| - |z - c|.
+
+        Losses have atoms at their extremes. Rounding errors differ between the neighbours, and an
+        event must not split an atom by them.
         """
         before, after = self._values
         noise, change = values - after, before - after

@@ -305,7 +305,8 @@ class _Noise:
 def _centres(noise: _Noise, pairs: Sequence[Pair]) -> list[list[Array]]:
     """Return answers without noise (d,) by pair.
 
-    Large draws show an answer that is cut far out, of the first pairs by draws of every size.
+    Draws that are 100 times as large reveal cuts far out. The first ``SOME`` pairs are tried with
+    all ``FACTORS``.
 
     Raises:
         _NotAffine: an answer is not affine.
@@ -327,7 +328,7 @@ def _centres(noise: _Noise, pairs: Sequence[Pair]) -> list[list[Array]]:
                 dependent |= bool(np.abs(part - noise.matrix @ drawn).max() > close)
             sides.append(centre)
         centres.append(sides)
-    # Not before: an answer that is cut also seems to have another matrix, and is no affine one.
+    # Only now: the matrix of an answer that is cut differs too, and _NotAffine must come first.
     if dependent:
         raise DependentNoise
     return centres
@@ -368,18 +369,19 @@ def _ends(law: _Law, records: Array) -> tuple[Array, Array, Array, Array]:
     """Return the centre, the scales, and the largest and least values of an answer's entries.
 
     Raises:
-        _NotAffine: entries are not each a number times a scale plus a centre, cut at some values.
+        _NotAffine: entries are not each a number times a scale plus a centre, cut at some values,
+            or the first cut is less than a deviation away, which spoils the scale as measured.
     """
     centre, matrix = law.matrix(records)
     entries, numbers = np.nonzero(matrix)
     if not np.array_equal(entries, np.arange(len(centre))):
         raise _NotAffine
-    # Each entry has one number; several may share it.
+    # Each entry has one number; several entries may share a number.
     slopes = matrix[entries, numbers]
     up, down = (law.answer(records, sign * FARTHEST * np.ones(law.count)) for sign in (1, -1))
     top, bottom = np.where(slopes > 0, up, down), np.where(slopes > 0, down, up)
     stream = np.random.default_rng(0)
-    # 4 also, where all draws times 1 may lie within the cuts, and all times 10 beyond them.
+    # Also 4: at 1 all draws may lie within the cuts, and at 10 all of them beyond.
     for factor in (1.0, 4.0, *FACTORS[1:]):
         for _ in range(PROBES):
             noise = factor * law.draw(stream)

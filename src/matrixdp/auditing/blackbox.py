@@ -222,32 +222,37 @@ def _shortfall(counts: Counts, delta: float, bound: float) -> float:
 def _events(sample: Array, claimed_epsilon: float, delta: float) -> list[Event]:
     """Choose events on a sample, shape (2, runs).
 
-    The first event gives the highest bound on epsilon at the sample's size. At the size of the
-    counted runs, events with few hits would win by luck. ``evidence.EVENTS`` more test the claimed
-    epsilon: they lie around the event that contradicts it most. Their frequencies on the other
-    neighbour differ by powers of ``RARER``.
+    The first event gives the highest bound on epsilon that this sample could prove. Bounds that the
+    more counted runs could prove would favour events with few hits here, which are extreme by luck.
+    ``evidence.EVENTS`` more test the claimed epsilon: they lie around the event that contradicts it
+    most. Their frequencies on the other neighbour differ by powers of ``RARER``.
     """
-    candidates, counts, others = _candidates(sample)
+    candidates, counts, (as_sampled, negated) = _candidates(sample)
     size = sample.shape[1]
-    count = len(candidates) // 2
+    per_direction = len(candidates) // 2
+    # Never 0, or all powers of the ladder would be one place.
     shares = (counts.hits[1] + 1) / (size + 2)
     grid = np.geomspace(evidence.GRID[0], evidence.GRID[-1], VALUES)[:, None]
     best = _highest(evidence.log_wealth(counts, evidence.bets(np.exp(grid), delta)))
     # Where no event distinguishes the neighbours, the middle one could prove most.
-    chosen = candidates[count // 2 if best is None else best]
-    mean, square = _edge(counts, claimed_epsilon, delta)
-    centre = int((mean / np.sqrt(square)).argmax())
+    chosen = candidates[per_direction // 2 if best is None else best]
+    centre = int(_clearness(counts, claimed_epsilon, delta).argmax())
     swapped = candidates[centre].swapped
     ladder = shares[centre] * RARER ** (np.arange(evidence.EVENTS) - (evidence.EVENTS - 1) / 2)
     places = np.clip(size * (1 - ladder), 0, size - 1).astype(int)
-    against = others[swapped][places] * (-1 if swapped else 1)
+    against = -negated[places] if swapped else as_sampled[places]
     return [chosen, *(Event(float(t), swapped) for t in against)]
 
 
 def strength(sample: Array, claimed_epsilon: float, delta: float) -> float:
     """Return how clearly the best event on a sample, shape (2, runs), refutes a guarantee."""
-    mean, square = _edge(_candidates(sample)[1], claimed_epsilon, delta)
-    return float((mean / np.sqrt(square)).max())
+    return float(_clearness(_candidates(sample)[1], claimed_epsilon, delta).max())
+
+
+def _clearness(counts: Counts, claimed_epsilon: float, delta: float) -> Array:
+    """Return how clearly events contradict a guarantee: :func:`_edge` over its deviation."""
+    mean, square = _edge(counts, claimed_epsilon, delta)
+    return np.asarray(mean / np.sqrt(square))
 
 
 def _thresholds(sample: Array) -> Array:
@@ -258,7 +263,7 @@ def _thresholds(sample: Array) -> Array:
     return np.sort(sample, axis=None)[np.unique(ranks.astype(int))]
 
 
-def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
+def _candidates(sample: Array) -> tuple[list[Event], Counts, tuple[Array, Array]]:
     """Return threshold events on a sample, shape (2, runs), of the statistic on both neighbours.
 
     Returns:
@@ -282,7 +287,7 @@ def _candidates(sample: Array) -> tuple[list[Event], Counts, list[Array]]:
     both, first_alone, second_alone = np.concatenate(hits, axis=1)
     counts = Counts(both, first_alone, second_alone, size)
     candidates = [Event(float(t), swapped) for swapped in (False, True) for t in thresholds]
-    return candidates, counts, others
+    return candidates, counts, (others[0], others[1])
 
 
 def _highest(wealth: Array) -> int | None:

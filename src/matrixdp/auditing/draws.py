@@ -28,6 +28,8 @@ PART = 2**17
 def value_of(query: Query, record: Array) -> Array:
     """Return f of one person's records and otherwise zeros: (m, k) columns, (m, 1), or x x^T / n.
 
+    ``record`` is (m,), or (k, m) of a person with k records.
+
     A mean of bounds without zero has records near zero instead, so that its value is within them.
     """
     value = changes(query, record[None], np.zeros_like(record)[None])[0]
@@ -38,8 +40,8 @@ def value_of(query: Query, record: Array) -> Array:
     if query.domain.contains_zero or others <= 0:
         return value
     # A null record adds nothing, so that the others alone must hold the mean within its bounds.
-    least = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
-    return np.asarray(value + least[:, None] * others / query.n_records)
+    filler = np.clip(np.clip(0.0, lower, upper) * query.n_records / others, lower, upper)
+    return np.asarray(value + filler[:, None] * others / query.n_records)
 
 
 def within(query: Query, value: Array) -> Array:

@@ -151,7 +151,7 @@ def examine(
         with np.errstate(all="ignore"):
             outside = _outside(runs, places, claim, streams, count, replayed)
     except TooManyDraws:
-        outside = Outside("", "", UNENDING)
+        outside = Outside(beyond="", not_finite="", unseen=UNENDING)
     return findings._replace(outside=outside)
 
 
@@ -204,7 +204,7 @@ def _outside(
         if result is not None:
             refuted = result.attained > claim.epsilon * (1 + ROUNDING)
             return f"{result.pair.explain()}; {result.event}" if refuted else ""
-        # What is far out of bounds shows at once.
+        # What is far out of bounds shows at once, so that few runs suffice.
         power, pair = _strongest(runs, pairs, claim, streams[3], few=True)[0]
         if power < STRONG:
             return ""
@@ -213,10 +213,10 @@ def _outside(
 
     pairs, not_finite = [*places.beyond()], [*places.not_finite()]
     if replayed and clips(runs, places.domain, pairs):
-        return Outside("", refutation(not_finite), "")
+        return Outside(beyond="", not_finite=refutation(not_finite), unseen="")
     beyond = refutation(pairs)
     unseen = "" if beyond else UNCLIPPED if replayed else UNSEEN
-    return Outside(beyond, refutation(not_finite), unseen)
+    return Outside(beyond=beyond, not_finite=refutation(not_finite), unseen=unseen)
 
 
 def _replayed(runs: Runs, records: Array) -> Array | None:

@@ -128,7 +128,8 @@ BEYOND = 2.0
 def counts(query: Query) -> tuple[int, int]:
     """Return the number of records of a data set, and of those of one person.
 
-    A person has no more records than there are, and a private number of them has room for all.
+    A person has no more records than there are. Where their number is private, a data set has room
+    for all records of a person.
     """
     if query.add_or_remove:
         return max(query.n_records, query.group), query.group

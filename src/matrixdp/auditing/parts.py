@@ -41,10 +41,10 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
         moved = farthest(mean_query(moments).mean_of_terms).size
         return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
     assert isinstance(release, PrivatelyClippedMoments)
-    return chosen(release, stream, audit_of, proven)
+    return audit_of_choice(release, stream, audit_of, proven)
 
 
-def chosen(
+def audit_of_choice(
     release: PrivatelyClippedMoments,
     stream: np.random.Generator,
     audit_of: AuditOf,
@@ -55,14 +55,15 @@ def chosen(
     radius, count = query.domain.radius, len(release.candidates)
     # A record of full norm and a record of zeros: no two records are further apart. Where their
     # number is private, there is none in place of the first.
-    full = np.zeros((2, query.features, 1))
-    full[0, 0] = radius
-    first, second = shells(full, radius, count)
-    moved = query.group * (first if release.add_or_remove else first - second)
-    mus = [float(np.linalg.norm(moved)) / release.count_std]
+    ends = np.zeros((2, query.features, 1))
+    ends[0, 0] = radius
+    longest, zero = shells(ends, radius, count)
+    moved = query.group * (longest if release.add_or_remove else longest - zero)
+    lengths_mu = float(np.linalg.norm(moved)) / release.count_std
     parts = [audit_of(release.release_at(number), stream) for number in range(count)]
-    rest = max(part.mu for part in parts)
-    return ComposedAudit(release, [*mus, rest], parts[0], proven)
+    moments_mu = max(part.mu for part in parts)
+    # The scale test is of the largest radius: the noise of all radii has one class and law.
+    return ComposedAudit(release, [lengths_mu, moments_mu], parts[0], proven)
 
 
 def noise_mu(release: CalibratedMechanism, query: Query) -> float:

@@ -17,9 +17,12 @@ from matrixdp.checks import Array
 #: Most entries of an answer for a linear discriminant; runs per entry for a quadratic one.
 ENTRIES, RUNS_EACH = 300, 5
 
-#: Entries of an answer that get statistics of their own, whose repeats are counted, and that a
-#: joint likelihood has, from the first on.
-SINGLE, REPEATED, JOINT = 8, 50, 50
+#: Entries of an answer that get statistics of their own.
+SINGLE = 8
+#: Entries whose repeats are counted.
+REPEATED = 50
+#: Entries of a joint likelihood, from the first on.
+JOINT = 50
 
 #: Least share of repeats among pilot runs that counts.
 REPEATS = 0.01
@@ -162,7 +165,8 @@ def _of_entries(sides: Sequence[Array], centres: Sequence[Array]) -> dict[str, N
         for number, centre in enumerate(centres, 1):
             name = f"the distance of entry {entry} from answer {number}"
             result[name] = partial(_off, entry, centre[entry])
-        result[f"the likelihood of entry {entry}"] = _likelihood(entry, sides)
+        ratio = ratios[entry] if entry < JOINT else _likelihood(entry, sides)
+        result[f"the likelihood of entry {entry}"] = ratio
     return result | _repeats(*sides)
 
 

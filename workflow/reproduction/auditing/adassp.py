@@ -28,7 +28,7 @@ def audit_equations(release: RidgedEquations, stream: np.random.Generator) -> Au
 
 def audit_by_histogram(release: RidgedByHistogram, stream: np.random.Generator) -> Audit:
     """Return the audit of normal equations at a private radius."""
-    return parts.chosen(release, stream, audit_of, histogram_mu(release))
+    return parts.audit_of_choice(release, stream, audit_of, histogram_mu(release))
 
 
 def equations_mu(release: RidgedEquations) -> list[float]:
