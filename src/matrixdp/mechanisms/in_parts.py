@@ -89,7 +89,8 @@ class Blocks(Records):
 class Outcome(NamedTuple):
     """Second moments (m, m) of clipped records about a centre (m,), as they were released.
 
-    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise. The latter is 0
+    ``moments_std`` and ``centre_std`` are root mean squares of an entry's noise as drawn, with its
+    :attr:`~matrixdp.mechanisms.additive.AdditiveMechanism.rounding_factor`. The latter is 0
     where records are clipped about zero. All values are in the unit of the records. The moments are
     still to be divided by ``weight``: the noisy number of records over the stated one, if it is
     private. ``beyond`` is the noisy share of records beyond the radius, of the stated number, and
@@ -210,12 +211,17 @@ class ComposedMoments:
         outcome = self.program.run(records, ask)
         number, n_records = outcome.number, self.query.n_records
         release = self.radii[number]
-        noise = release.noise_std, release.query.domain.radius
         # Shell j lies outside the radius of number j + 1.
-        shares = float(lengths[0][:number].sum()), chooser(self.program).count_std * np.sqrt(number)
+        beyond = float(lengths[0][:number].sum())
         return Outcome(
-            *(outcome.moments, *noise, outcome.centre, self.centre_std, outcome.weight),
-            *(share / n_records for share in shares),
+            moments=outcome.moments,
+            moments_std=release.noise_std * release.rounding_factor,
+            radius=release.query.domain.radius,
+            centre=outcome.centre,
+            centre_std=self.centre_std,
+            weight=outcome.weight,
+            beyond=beyond / n_records,
+            beyond_std=self.count_std * np.sqrt(number) / n_records,
         )
 
     def prepare(self, rows: Rows) -> Callable[[], Outcome]:
@@ -251,17 +257,24 @@ class ComposedMoments:
 
     @property
     def centre_std(self) -> float:
-        """Noise of an entry of the mean, 0 where records are clipped about zero."""
-        return self.program.centre_std if isinstance(self.program, CentredMoments) else 0.0
+        """Noise of an entry of the mean as it is drawn, 0 where records are clipped about zero."""
+        if not isinstance(self.program, CentredMoments):
+            return 0.0
+        return self.program.centre_std * self.program.mean.rounding_factor
+
+    @property
+    def count_std(self) -> float:
+        """Noise of a number of records by length, as it is drawn."""
+        inner = chooser(self.program)
+        return inner.count_std * inner.lengths.rounding_factor
 
     @property
     def weight_std(self) -> float:
         """Noise of the number of records over the stated one, 0 where it is public."""
         if not self.query.add_or_remove:
             return 0.0
-        inner = chooser(self.program)
-        counts = float(np.sqrt(len(inner.candidates))) * inner.count_std / self.query.n_records
-        return self.centre_std or counts
+        shells = float(np.sqrt(len(self.radii)))
+        return self.centre_std or shells * self.count_std / self.query.n_records
 
     @property
     def mu(self) -> float:

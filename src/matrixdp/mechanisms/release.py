@@ -51,7 +51,7 @@ class Release(Protocol):
 
     @property
     def centre_std(self) -> float:
-        """Noise of an entry of a mean that is released before the moments; 0 where none is."""
+        """Noise, as it is drawn, of an entry of a mean that is released before; 0 where none is."""
 
     @property
     def weight_std(self) -> float:

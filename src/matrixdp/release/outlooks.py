@@ -143,12 +143,12 @@ def _simulated(output: Output, release: Release, records: Array, draws: int) -> 
         records = with_constant(records)
     if isinstance(release, ComposedMoments):
         sample = _Sample(records.T, times=release.query.n_records / len(records))
-        ask = drawing(stream)
+        ask, centre_std = drawing(stream), release.centre_std
         for _ in range(draws):
             chosen = release.program.run(sample, ask)
             part = release.radii[chosen.number]
             of_part = chosen.moments, part.noise_std, part.query.domain.radius
-            outcome = Outcome(*of_part, chosen.centre, release.centre_std, chosen.weight)
+            outcome = Outcome(*of_part, chosen.centre, centre_std, chosen.weight)
             yield Noisy.of_parts(output, release, outcome)
         return
     exact, noise = records.T @ records / len(records), MomentNoise(release.widest)

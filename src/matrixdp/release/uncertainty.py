@@ -24,6 +24,7 @@ from matrixdp.checks import Array
 from matrixdp.library import LazyProperty
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.moments import CONSTANT, MeanCovariance
+from matrixdp.noise import safe
 
 #: Probability of the intervals that files state.
 LEVEL = 0.95
@@ -45,7 +46,8 @@ class MomentNoise:
     Args:
         release: calibrated mechanism for second moments: of records with a constant if ``mean_std``
             is None, otherwise of records about a mean that was released separately.
-        mean_std: standard deviation of the noise of that mean.
+        mean_std: standard deviation of the noise of that mean as it is drawn, with its rounding
+            factor.
         draws: number of draws at most.
     """
 
@@ -100,8 +102,8 @@ class MomentNoise:
         """Return bounds on the errors of a mean (m,) and of the unprojected covariance (m, m)."""
         if self._mean_std is not None:
             part_level = (1 + LEVEL) / 2
-            shift = float(self._mean_std * ndtri((1 + part_level ** (1 / len(mean))) / 2))
-            return np.full(len(mean), shift), self.release.interval(part_level) + shift**2
+            shifts = self._private_mean_widths(part_level, len(mean))
+            return shifts, self.release.interval(part_level) + shifts[0] ** 2
         entries = self.release.interval(LEVEL)
         columns = np.delete(np.arange(len(entries)), CONSTANT)
         shifts = entries[CONSTANT, columns]
@@ -110,12 +112,23 @@ class MomentNoise:
             shifts, shifts
         )
 
-    def mean_widths(self, count: int) -> Array:
-        """Return bounds on the errors of the ``count`` numbers of a mean alone, (m,)."""
+    def mean_widths(self, columns: int) -> Array:
+        """Return bounds in half ranges on the errors of a mean of m ``columns`` alone, (m,)."""
         if self._mean_std is not None:
-            return np.full(count, self._mean_std * ndtri((1 + LEVEL ** (1 / count)) / 2))
-        entries = self.release.interval(LEVEL, count)
+            return self._private_mean_widths(LEVEL, columns)
+        entries = self.release.interval(LEVEL, columns)
         return np.delete(entries[CONSTANT], CONSTANT)
+
+    def _private_mean_widths(self, level: float, columns: int) -> Array:
+        """Return bounds that hold together on the noise of the mean that was released before, (m,).
+
+        Its numbers have independent noise, so that the level is exact; entries of moments need a
+        union bound.
+        """
+        assert self._mean_std is not None
+        quantile = ndtri((1 + level ** (1 / columns)) / 2)
+        # As in AdditiveMechanism.interval: the value is rounded to a step, and so is the noise.
+        return np.full(columns, self._mean_std * (quantile + 2 * safe.STEP))
 
     def coefficient_errors(
         self, estimate: MeanCovariance, ridge: Array, origin: Array | None = None

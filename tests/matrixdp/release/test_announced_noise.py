@@ -6,6 +6,9 @@ import harness
 import numpy as np
 import pytest
 
+import matrixdp as mdp
+from matrixdp.mechanisms.centred import Centred
+from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -95,6 +98,24 @@ def test_announced_noise_of_clipped_moments_is_that_of_the_largest_radius(
     least, largest = spec.deviations(option.release)
     assert largest == pytest.approx(least)
     assert (np.std(numbers, axis=0) <= 1.1 * largest).all()
+
+
+def test_noise_of_parts_is_stated_as_it_is_drawn():
+    """At a small epsilon the noise is far larger than the ideal one, to cover roundings."""
+    query = mdp.SecondMomentQuery(mdp.Box.cube(16, -1.0, 1.0), COUNT)
+    release = ComposedMoments.calibrated(Centred(), query, epsilon=1e-6, delta=1e-6)
+    bits, program = np.random.default_rng(0).bytes, release.program
+    stated = [
+        (program.mean, release.centre_std, program.centre_std),
+        (program.about.lengths, release.count_std, program.about.count_std),
+    ]
+    for part, std, ideal in stated:
+        value = np.zeros(part.query.shape)
+        drawn = [part.add_noise(value, bits) for _ in range(4000 // value.size)]
+        measured = np.sqrt(np.square(drawn).mean())
+        assert measured == pytest.approx(std, rel=0.05)
+        # The control: the ideal noise is another one.
+        assert measured > 1.1 * ideal
 
 
 #: Requests, and parts of the lines of ``recommend``: quantity, noise, unit, what drowns.
