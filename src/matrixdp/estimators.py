@@ -84,11 +84,12 @@ class Covariance(Private):
         return self._release("covariance", read_records(self, X), groups, parameters)
 
     def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
-        answer, half = output.answer(noisy), output.half
+        assert isinstance(output, CovarianceOutput)
+        answer = output.answer(noisy)
         covariance = answer[:, 1:]
         return {
-            "raw_location_": output.middle + noisy.estimate.mean * half,
-            "raw_covariance_": noisy.value * np.outer(half, half),
+            "raw_location_": output.unscale(noisy.estimate.mean),
+            "raw_covariance_": output.raw(noisy),
             "location_": answer[:, 0],
             "covariance_": covariance,
             "eigenvalues_": spectrum(covariance)[0],
@@ -148,7 +149,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         answer, mean = output.answer(noisy), noisy.estimate.mean
         return {
             "half_": output.half,
-            "raw_mean_": output.middle + mean * output.half,
+            "raw_mean_": output.unscale(mean),
             "mean_": output.means(mean),
             "explained_variance_": answer[:, 0],
             "explained_variance_ratio_": answer[:, 1],
@@ -331,7 +332,7 @@ class PrivateMoments(Private):
     def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
         assert noisy.mean is not None
         return {
-            "raw_mean_": output.middle + noisy.mean * output.half,
+            "raw_mean_": output.unscale(noisy.mean),
             "mean_": output.means(noisy.mean),
         }
 

@@ -74,7 +74,7 @@ def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> N
         specs, folder = read_all(Path(specification)), Path(out)
         if folder.is_file():
             raise InputError(f"{out} is a file, and a release needs a folder; give another --out")
-        before = plans.charges(specs)
+        before = plans.charge_counts(specs)
         results = plans.make_all(specs, folder, even_if_useless=even_if_useless)
         named = []
         for spec, answers in zip(specs, results, strict=True):
@@ -91,7 +91,7 @@ def _charged(specs: Sequence[Output], before: Sequence[int]) -> str:
     """Return what an interrupted run has charged, by the charges of each release before it."""
     from matrixdp.release import plans
 
-    after = plans.charges(specs) if before else []
+    after = plans.charge_counts(specs) if before else []
     names = [
         spec.release_name
         for spec, first, last in zip(specs, before, after, strict=False)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import plural, why
+from matrixdp.mechanisms.in_parts import Outcome
 from matrixdp.release import missing, provenance, receipt, tables, words
 from matrixdp.release.answer import Answer, file_names
 from matrixdp.release.outputs import Bounds, Output
@@ -51,30 +52,35 @@ class Description:
         ]
         return Answer(spec.name, header, rows, details, self.statement, notes)
 
-    def answer(self, draw: Draw) -> Answer:
-        """Return the answer of a draw, or its numbers alone where their description fails."""
+    def answer(self, draw: Draw, request: Output) -> Answer:
+        """Return the answer of a draw, or its numbers alone where their description fails.
+
+        Args:
+            draw: what was drawn.
+            request: what it was drawn for, by the mechanism that drew it. An answer that is one of
+                several may have the columns in another order.
+        """
         try:
             return self.describe(draw)
         # Whatever fails: what was charged is answered.
         except Exception as error:
             reason = why(error)
-        output = self.spec
         content = draw_content(draw)
         rows = content["value" if "value" in content else "moments"]
         details = {
             "draw": content,
-            "columns": [*output.columns],
-            "middle": output.middle.tolist(),
-            "half": output.half.tolist(),
+            "columns": [*request.columns],
+            "middle": request.middle.tolist(),
+            "half": request.half.tolist(),
         }
+        undivided = "; the details state the centre and the weight that divides"
         note = (
             f"the description of this answer fails ({reason}), so that it has the noisy numbers as "
-            "they were drawn, of records minus middle, over half, as the details state them"
+            f"they were drawn: {request.draw_title}{undivided * isinstance(draw, Outcome)}"
         )
-        header = [*map(str, range(len(rows[0])))]
         # Several answers of a release have the numbers in files of their own, with their receipts.
-        name = f"draw_of_{output.name}"
-        return Answer(name, header, rows, details, self.statement, [note])
+        name = f"draw_of_{self.spec.name}"
+        return Answer(name, request.draw_header, rows, details, self.statement, [note])
 
     def sizes(self, numbers: int) -> dict[str, int]:
         """Return upper bounds in bytes on the files of an answer of so many numbers, by name."""
@@ -143,8 +149,9 @@ def answer_notes(
     """
     notes = [details["clipping"]] if details.get("clipping", WHOLE) != WHOLE else []
     if clipped := details.get(UNCLIPPED, {}):
+        names = words.join_columns([*clipped])
         notes.append(
-            f"noise took the mean of {words.join([*clipped])} beyond its bounds, and the answer "
+            f"noise took the mean of {names} beyond its bounds, and the answer "
             f"has the nearest bound; {UNCLIPPED} in the details has it as the noise left it"
         )
     for key in ("empty", DOUBTS):

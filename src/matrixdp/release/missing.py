@@ -149,9 +149,9 @@ def code_book(
                     f"missing_values has {number:g}, which lies within bounds.{name}, where a "
                     f"record may have it as its value; state bounds without it, or {remedy}"
                 )
-        if words := texts & {*readers.BOOLEANS}:
+        if booleans := texts & {*readers.BOOLEANS}:
             raise InputError(
-                f"missing_values has {min(words)!r}, which counts as a number; leave it out"
+                f"missing_values has {min(booleans)!r}, which counts as a number; leave it out"
             )
         if numbers or texts - MISSING:
             book[name] = readers.Codes((*sorted(numbers),), (*sorted(texts - MISSING),))
@@ -168,13 +168,13 @@ def categories(column: str, stated: Sequence[Any], dialect: readers.Dialect) -> 
     names: dict[str | float, str] = {}
     for one in stated:
         key = readers.meaning(one, dialect)
-        # No two numbers have one name.
-        name = one.strip() if isinstance(one, str) else repr(key).removesuffix(".0")
         if key is None or key == "" or (isinstance(key, float) and not math.isfinite(key)):
             raise InputError(
                 f"categories.{column} has {checks.shown(one)}, which stands for no value; leave it "
                 "out, as a missing value is in no group"
             )
+        # No two numbers have one name.
+        name = one.strip() if isinstance(one, str) else words.exact(float(key))
         if not name.isprintable():
             raise InputError(
                 f"categories.{column} has {checks.shown(one)}; each must be a text on one line"
@@ -212,8 +212,8 @@ def describe_codes(book: readers.CodeBook) -> str:
         if isinstance(codes, readers.Codes):
             kinds.setdefault(codes, []).append(name)
     parts = [
-        words.join([*(f"{number:.10g}" for number in codes.numbers), *map(repr, codes.texts)])
-        + f" of {words.join(columns)}"
+        ", ".join([*map(words.exact, codes.numbers), *map(repr, codes.texts)])
+        + f" of {words.join_columns(columns)}"
         for codes, columns in kinds.items()
     ]
     return f"; as missing count also {', and '.join(parts)}" * bool(parts)
@@ -237,10 +237,11 @@ def describe_fill(
         )
     if np.isnan(values).any():
         return "a missing value ends the release"
-    parts = [f"{name} {value:.10g}" for name, value in zip(names, values, strict=True)]
+    pairs = zip(names, values, strict=True)
+    replacements = words.join_columns([f"{name} {value:.10g}" for name, value in pairs])
     if shrinks:
         return (
-            f"a missing value becomes {words.join(parts)} before its record is shortened to "
+            f"a missing value becomes {replacements} before its record is shortened to "
             "max_norm, and moves the answer"
         )
-    return f"a missing value counts as {words.join(parts)}, towards which it moves the answer"
+    return f"a missing value counts as {replacements}, towards which it moves the answer"

@@ -108,7 +108,7 @@ class Plan:
             ledger.check(self.mechanism)
             draw, descriptions = self._prepare(date, {})
             drawn = draw()
-            return [description.answer(drawn) for description in descriptions]
+            return [description.answer(drawn, self.output) for description in descriptions]
         with self.account.open() as (state, location):
             path, request = location.path, stored_draws.request_digest(self.spec, location.path)
             charges = storage.answers(path, state, request) if request else []
@@ -221,7 +221,8 @@ class Plan:
                         answers = [one.describe(drawn) for one in descriptions]
                         texts = stored_draws.file_texts(answers)
                 else:
-                    answers = [rename_answer(one.answer(drawn), sizes, out) for one in descriptions]
+                    answers = [one.answer(drawn, self.output) for one in descriptions]
+                    answers = [rename_answer(answer, sizes, out) for answer in answers]
                     texts = stored_draws.file_texts(answers) if out else {}
                 with contextlib.suppress(InputError):
                     # The draw is there already, from which the answer can be described again.
@@ -384,8 +385,8 @@ def make_all(
     return [make(spec, folder, even_if_useless=even_if_useless) for spec, folder in pairs]
 
 
-def charges(specs: Sequence[Output]) -> list[int]:
-    """Return how often the account of several releases was charged for each."""
+def charge_counts(specs: Sequence[Output]) -> list[int]:
+    """Return how often each of several releases was charged to the account that they share."""
     path = storage.account_path(specs[0].file, specs[0].account)
     if (account := storage.read(path)) is None:
         return [0] * len(specs)

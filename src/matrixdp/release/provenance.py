@@ -15,7 +15,7 @@ from typing import Any
 from matrixdp.privacy.sizes import SizeQuery
 from matrixdp.release import missing, storage
 from matrixdp.release.outputs import Bounds, Output
-from matrixdp.release.words import join
+from matrixdp.release.words import join_columns
 
 #: What a receipt says of bounds; the beginning of what it says of bounds that were found.
 STATED = "stated by you"
@@ -118,10 +118,12 @@ def describe(statement: Mapping[str, Any]) -> str:
     names = [name for name in words if words[name] != STATED and name not in unknown]
     sentences = []
     if unknown:
-        sentences = [f"nobody can tell whether bounds of {join(unknown)} were found in private"]
+        sentences = [
+            f"nobody can tell whether bounds of {join_columns(unknown)} were found in private"
+        ]
     if names:
         sentences.append(
-            f"bounds of {join(names)} were found in private: what clipping to them takes is "
-            "no noise, and no interval covers it"
+            f"bounds of {join_columns(names)} were found in private: what clipping to them takes "
+            "is no noise, and no interval covers it"
         )
     return "; ".join(sentences)

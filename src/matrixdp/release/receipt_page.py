@@ -15,6 +15,7 @@ from typing import Any
 from matrixdp.release import provenance
 from matrixdp.release.outputs import every
 from matrixdp.release.outputs.moments import answers_of
+from matrixdp.release.outputs.output import AT_A_BOUND
 
 #: What nobody can tell of a record, or of all records of a person, and what its neighbours differ
 #: in, by neighbouring relation and by whether people are protected.
@@ -167,21 +168,24 @@ def _mechanism(statement: Mapping[str, Any]) -> str:
 
 
 def _table(statement: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table of columns, their bounds and their noise, where it is public."""
-    sizes = noise(statement)
-    columns = _bounds(statement)
-    if not columns:
+    """Yield the lines of a table of columns with their bounds, and their noise if that is public.
+
+    A receipt without columns has no table.
+    """
+    noises = noise(statement)
+    bounds = _bounds(statement)
+    if not bounds:
         return
-    names = [*columns][:_MOST]
-    yield "| column | bounds |" + "".join(f" {title} |" for title in sizes)
-    yield "| --- | --- |" + " --- |" * len(sizes)
+    names = [*bounds][:_MOST]
+    yield "| column | bounds |" + "".join(f" {title} |" for title in noises)
+    yield "| --- | --- |" + " --- |" * len(noises)
     for name in names:
-        sides = columns[name]
+        sides = bounds[name]
         cells = [_text(name), sides if isinstance(sides, str) else " to ".join(map(_number, sides))]
-        cells += [f"± {up(values[name])}" if name in values else "" for values in sizes.values()]
+        cells += [f"± {up(values[name])}" if name in values else "" for values in noises.values()]
         yield f"| {' | '.join(cells)} |"
-    if len(columns) > len(names):
-        yield f"| {len(columns) - len(names)} more, see the JSON | |" + " |" * len(sizes)
+    if len(bounds) > len(names):
+        yield f"| {len(bounds) - len(names)} more, see the JSON | |" + " |" * len(noises)
 
 
 def noise(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
@@ -207,8 +211,9 @@ def deviations(statement: Mapping[str, Any]) -> dict[str, Mapping[str, float]]:
     }
     if not stated:
         return {}
-    # Of several the last one holds in the worst case.
-    name, numbers = stated.popitem()
+    # Of several that of the worst case.
+    name = next((name for name in stated if name.endswith(AT_A_BOUND)), [*stated][-1])
+    numbers = stated[name]
     title = name.replace("noise_std", "noise alone, standard deviation").replace("_", " ")
     return {title: numbers}
 

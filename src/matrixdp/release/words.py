@@ -21,11 +21,16 @@ def table(names: Sequence[str], matrix: Array) -> dict[str, Any]:
     return {name: by_name(names, row) for name, row in zip(names, matrix, strict=True)}
 
 
-def join(phrases: Sequence[str]) -> str:
-    """Return the first phrases, one for each column."""
+def join_columns(phrases: Sequence[str]) -> str:
+    """Return phrases, one for each column: the first ones, and how many more columns there are."""
     remainder = len(phrases) - _MOST
     end = f", and {plural(remainder, 'more column')}" if remainder > 0 else ""
     return ", ".join(phrases[:_MOST]) + end
+
+
+def exact(number: float) -> str:
+    """Return a number with all its digits, a whole one without decimals."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def plain(number: float, digits: int = 6) -> str:

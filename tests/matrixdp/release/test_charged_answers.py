@@ -27,6 +27,8 @@ from matrixdp.release.outputs.noisy import draw_content, stored_draw
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
 
+#: Name of the constant in a draw that is not described.
+ONE = "the constant 1"
 KEYS = {"query": "covariance", "total": {"epsilon": 4.0, "delta": 1e-5}}
 IN_PARTS = {**KEYS, "mechanism": "clipped"}
 ADDITIVE = {**KEYS, "mechanism": "analyze_gauss"}
@@ -206,6 +208,50 @@ def test_records_in_memory_have_the_numbers_of_their_draw(
     assert answer.receipt["epsilon"] == 2
     if counted:
         assert len(account.releases) == 1
+
+
+#: Records in half ranges, the groups of the records, and where a draw has their means by column.
+SCALED = (harness.ROWS - [60, 100_000]) / [60, 100_000]
+GROUP = np.arange(len(SCALED)) % 2
+MEANS = {"0": SCALED[:, 0].mean(), "1": SCALED[:, 1].mean()}
+OF_GROUP = {
+    f"{column} of {group}": (SCALED[:, column] * (group == GROUP)).mean()
+    for column in (0, 1)
+    for group in (0, 1)
+}
+COUNTED = {"by": 2, "categories": {2: [0, 1]}}
+NAMED = [
+    ({"query": ["mean", "regression"], "target": 0, "mechanism": "gaussian"}, MEANS),
+    ({"query": "regression", "target": 1, "mechanism": "gaussian"}, MEANS),
+    ({"query": "mean"}, MEANS),
+    ({"query": "mean", "adjacency": "add_or_remove"}, MEANS),
+    ({"query": "mean", "missing": "present"}, MEANS | {"count of 1": 3**0.5}),
+    ({"query": "mean", **COUNTED}, OF_GROUP),
+    ({"query": "counts", "bounds": None, "missing": None, **COUNTED}, {"count of 1": 0.5}),
+]
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize(("keys", "numbers"), NAMED)
+def test_numbers_without_a_description_have_their_names(tmp_path, monkeypatch, keys, numbers):
+    relation = {"adjacency": keys.get("adjacency", "replace")}
+    account = mdp.Account(tmp_path / "a.json", epsilon=4, delta=1e-5, **relation)
+    arm(monkeypatch, description, "notes_of_release", fail, lambda: bool(account.releases))
+    rows = np.column_stack([harness.ROWS, GROUP])[:, : 3 if "by" in keys else 2]
+    request = {
+        "bounds": {0: (0, 120), 1: (0, 200_000)},
+        "missing": "refuse",
+        "records": len(rows),
+        "epsilon": 2,
+        "delta": 1e-6,
+        **keys,
+    }
+    request = {key: value for key, value in request.items() if value is not None}
+    made = mdp.make_release(rows, account=account, even_if_useless=True, **request)
+    for answer in made.values() if isinstance(made, dict) else [made]:
+        row = answer.rows[answer.header.index(ONE) if len(answer.rows) > 1 else 0]
+        named = dict(zip(answer.header, row, strict=True))
+        assert {name: named[name] for name in numbers} == pytest.approx(numbers, abs=1e-5)
 
 
 def test_what_could_never_be_described_is_refused_before_its_charge(folder, capsys, monkeypatch):

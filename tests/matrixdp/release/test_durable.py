@@ -19,7 +19,7 @@ from matrixdp.cli import release
 from matrixdp.noise import safe
 from matrixdp.release import durable, storage
 from matrixdp.release.answer import Answer
-from matrixdp.release.plans import charges, make
+from matrixdp.release.plans import charge_counts, make
 
 #: A release by pure noise, one in parts, whose answer has a file more, and one of bounds.
 PURE = {"epsilon": 1.0, "delta": None, "total": {"epsilon": 2.0, "delta": 0}}
@@ -243,7 +243,7 @@ def test_another_value_of_any_key_is_another_request(folder):
     keys = {"person": "who", "per_person": 1, "adjacency": "replace"}
     first = harness.spec(folder, **keys)
     make(first, folder / "out")
-    assert charges([first]) == [1]
+    assert charge_counts([first]) == [1]
     for other in (
         {"per_person": 2},
         {"adjacency": "add_or_remove"},
@@ -253,7 +253,7 @@ def test_another_value_of_any_key_is_another_request(folder):
         {"epsilon": 1.5},
         {"query": "covariance"},
     ):
-        assert charges([harness.spec(folder, **keys | other)]) == [0], other
+        assert charge_counts([harness.spec(folder, **keys | other)]) == [0], other
 
 
 @pytest.mark.parametrize("place", ["out", "folder"])

@@ -185,8 +185,11 @@ def test_codes_are_part_of_a_request_and_of_its_receipt(folder, capsys):
     # One without codes has the digest that it had before there were any.
     assert digests[4] == digests[5]
     assert "missing_values" not in requests[4]
-    assert run(folder, **keys, missing_values=["-9", "?"]) == 0
-    assert "as missing count also -9, '?' of age" in capsys.readouterr().err
+    codes = ["-9", "-8", "-7", "-6", 123456789012, "?"]
+    assert run(folder, **keys, missing_values=codes) == 0
+    # All of them, with all their digits.
+    stated = "as missing count also -9, -8, -7, -6, 123456789012, '?' of age"
+    assert stated in capsys.readouterr().err
 
 
 def test_an_array_of_whole_numbers_with_codes_needs_a_rule(tmp_path):

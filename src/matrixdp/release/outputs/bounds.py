@@ -11,7 +11,7 @@ from matrixdp.checks import Array
 from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.histogram import BETA, OTHERS
 from matrixdp.privacy.sensitivity import Query
-from matrixdp.privacy.sizes import SizeQuery
+from matrixdp.privacy.sizes import BINS, SizeQuery
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import Output
@@ -31,6 +31,12 @@ class Bounds(Output):
     headers = ("lowest", "highest")
     named_rows = True
     beyond_bounds = ""
+    draw_title = "numbers of records by the size of their values, in bins from the least up"
+
+    @property
+    def draw_header(self) -> list[str]:
+        """Names of the numbers of a row of what is drawn."""
+        return [f"bin {k} of {name}" for name in self.columns for k in range(BINS)]
 
     def _scaling(self) -> tuple[Query, Array, Array]:
         """Return the query of sizes; records are not scaled."""

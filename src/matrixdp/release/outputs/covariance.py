@@ -46,16 +46,18 @@ class Covariance(AboutMean):
     def details(self, noisy: Noisy) -> dict[str, Any]:
         """Return means that were clipped, and the covariance, as the noise left them."""
         assert noisy.mean is not None
-        raw = noisy.value * np.outer(self.half, self.half)
-        return {**self.unclipped(noisy.mean), RAW: table(self.columns, raw)}
+        return {**self.unclipped(noisy.mean), RAW: table(self.columns, self.raw(noisy))}
+
+    def raw(self, noisy: Noisy) -> Array:
+        """Return the covariance (m, m) in the columns' units, as the noise left it."""
+        return noisy.value * np.outer(self.half, self.half)
 
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of means and covariances, as files state them."""
         assert noisy.mean is not None
         mean, names, sides = noisy.mean, self.columns, [-1, 1]
         shifts, widths = noisy.noise.covariance_widths(mean)
-        limits = np.clip(mean[:, None] + shifts[:, None] * sides, -1, 1)
-        limits = limits * self.half[:, None] + self.middle[:, None]
+        limits = self.unscale(np.clip([mean - shifts, mean + shifts], -1, 1)).T
         units = np.outer(self.half, self.half)[:, :, None]
         entries = (noisy.value[:, :, None] + widths[:, :, None] * sides) * units
         # Only intervals of the mean cover where a private radius shrinks records.

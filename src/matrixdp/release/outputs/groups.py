@@ -24,7 +24,7 @@ from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.outputs.output import UNCLIPPED, Output
 from matrixdp.release.ratios import Ratios, ratios, reach_of_sum, share_ends
 from matrixdp.release.uncertainty import KEY, LEVEL
-from matrixdp.release.words import by_name, join, plain
+from matrixdp.release.words import by_name, join_columns, plain
 
 #: Key of counts as the noise left them, in details.
 UNCLIPPED_COUNTS = "unclipped_count"
@@ -90,6 +90,22 @@ class Grouped(Output):
     def _values(self, rows: Array) -> Array:
         """Return the values (n, m) of rows in half ranges."""
         return rows
+
+    @property
+    def draw_title(self) -> str:  # type: ignore[override]
+        """What is drawn: counts with their weight, and sums of scaled values, over the number."""
+        assert isinstance(self.query, GroupMeanQuery)
+        return (
+            f"{self.query.weight!r} times the count of each group, and its sums of values minus "
+            f"middle, over half, as the details state them, all over {self.query.n_records}"
+        )
+
+    @property
+    def draw_header(self) -> list[str]:
+        """Names of the numbers of a row of what is drawn."""
+        assert isinstance(self.query, GroupMeanQuery)
+        numbers = ["count", *self.columns[: self.query.columns]]
+        return [f"{number} of {name}" for name in self.row_names for number in numbers]
 
     def _parts_of(self, value: Array) -> tuple[Array, Array]:
         """Return the noisy weighted counts (G, 1) and sums (G, m) of a released value."""
@@ -229,8 +245,7 @@ class GroupMean(Grouped, Mean):
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the intervals of counts, and of the means of each group that has some."""
         means = self._means(noisy)
-        ends = np.stack([means.low, means.high], axis=-1)
-        ends = ends * self.half[:, None] + self.middle[:, None]
+        ends = np.stack([*map(self.unscale, (means.low, means.high))], axis=-1)
         by_group = {
             name: by_name(self.columns, row)
             for name, row in zip(self.row_names, ends, strict=True)
@@ -253,13 +268,15 @@ class GroupMean(Grouped, Mean):
     def headline(self, option: Option) -> str:
         """Return the noise of a group of an even share, and how it depends on the group."""
         sizes = (self.deviations(option.release)[1] * self.sizes).tolist()
-        means = [
-            f"+- {plain(size, 3)} in the mean of {name}"
-            for size, name in zip(sizes, self.columns, strict=True)
-        ]
+        means = join_columns(
+            [
+                f"+- {plain(size, 3)} in the mean of {name}"
+                for size, name in zip(sizes, self.columns, strict=True)
+            ]
+        )
         return (
-            f"noise of {self.count_in_words(option)}, {join(means)} {self._of_even_share}, and in "
-            "means 1 / k of it for k times as many"
+            f"noise of {self.count_in_words(option)}, {means} {self._of_even_share}, and in means "
+            "1 / k of it for k times as many"
         )
 
     def noise_in_words(self, option: Option) -> list[str]:

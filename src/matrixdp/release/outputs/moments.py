@@ -16,16 +16,15 @@ import numpy as np
 
 from matrixdp.checks import Array, InputError
 from matrixdp.mechanisms.additive import AdditiveMechanism
-from matrixdp.mechanisms.moments import CONSTANT
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.domain import Box
-from matrixdp.release.comparison import Option, variances
+from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.components import Components
 from matrixdp.release.outputs.covariance import Covariance
 from matrixdp.release.outputs.mean import Mean
 from matrixdp.release.outputs.noisy import Noisy
-from matrixdp.release.outputs.output import CLIPPED, NEAREST, Output
+from matrixdp.release.outputs.output import CLIPPED, NEAREST, Output, scale_deviations
 from matrixdp.release.outputs.regression import Regression
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, MomentNoise
@@ -62,16 +61,11 @@ class MeanOfMoments(AboutMean):
     ) -> tuple[Array, Array]:
         """Return standard deviations of the noise of means in half ranges, two arrays (m,).
 
-        The second array holds at a bound, where the noise of a number of records counts most.
+        The second array holds at a bound, where the noise of a number of records counts most. A
+        mean is the same at every radius, so that ``part`` and ``small`` say nothing.
         """
-        weight, spread = self.weight_std(release) ** 2, np.full(len(self.half), 0.0)
-        spread += release.centre_std**2
-        if self.constant:
-            widest = release.widest
-            entries = np.delete(variances(widest)[CONSTANT], CONSTANT)
-            spread = entries * widest.rounding_factor**2
-        second_order = 1 + 8 * weight
-        return np.sqrt(second_order * spread), np.sqrt(second_order * (spread + weight))
+        weight, spread = self.weight_std(release) ** 2, self._mean_variances(release)
+        return scale_deviations(spread, spread + weight, weight)
 
     def error(self, option: Option) -> float:
         """Return the noise of means over half of their ranges; moments have noise of their own."""
@@ -94,10 +88,8 @@ class MeanOfMoments(AboutMean):
             return {}
         assert noisy.mean is not None
         widths = noisy.noise.mean_widths(len(self.half))
-        limits = np.clip(noisy.mean[:, None] + widths[:, None] * [-1, 1], -1, 1)
-        return {
-            KEY: {"mean": by_name(self.columns, limits * self.half[:, None] + self.middle[:, None])}
-        }
+        limits = np.clip([noisy.mean - widths, noisy.mean + widths], -1, 1)
+        return {KEY: {"mean": by_name(self.columns, self.unscale(limits).T)}}
 
     def widths(self, part: AdditiveMechanism, *, shrinks: bool = False) -> dict[str, Any]:
         """Return bounds on the noise of each mean, where it is read from moments of (x, 1)."""

@@ -25,7 +25,7 @@ from matrixdp.release.comparison import Option, variances
 from matrixdp.release.outputs.noisy import Noisy
 from matrixdp.release.specification import Specification
 from matrixdp.release.uncertainty import KEY, LEVEL, MomentNoise
-from matrixdp.release.words import by_name, join, plain
+from matrixdp.release.words import by_name, join_columns, plain
 
 #: Shares of the bounds that simulated records fill, see :mod:`matrixdp.release.outlooks`; the
 #: correlation of two of their columns, and the R^2 of their target's exact regression, both about.
@@ -45,6 +45,8 @@ FAITHFUL = 0.15
 
 #: Key of the losses by share of the bounds that records fill, in receipts.
 LOSSES = "loss_where_columns_fill"
+#: Ends of keys of noise that depends on the means, in receipts; that of the worst case.
+IN_THE_MIDDLE, AT_A_BOUND = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
 #: Key of means as the noise left them, in details.
 UNCLIPPED = "unclipped_mean"
 #: Key of sentences on numbers that may be noise alone, in details.
@@ -144,7 +146,11 @@ class Output(Specification):
         return Box.cube(features, -1.0, 1.0), self.box.middle, self.box.widths / 2
 
     def scaled(self, rows: Array) -> Array:
-        """Return the records of the query from rows (n, m) in the columns' units."""
+        """Return the records of the query from rows (n, m) in the columns' units.
+
+        A largest norm without a constant is enforced where sums are made, see
+        :func:`matrixdp.privacy.exact_sums.clipped`.
+        """
         # Clip first: a huge value would overflow below. No warning may depend on a record.
         with np.errstate(all="ignore"):
             clipped = np.clip(rows, self.box.lower, self.box.upper)
@@ -161,6 +167,18 @@ class Output(Specification):
         """Whether the query's records hold a constant 1, before their last column."""
         extra = self.query.features > len(self.columns)
         return extra and not (self.leaves_missing_out or self.weighted)
+
+    #: What is drawn, for an answer that cannot be described; ``middle`` and ``half`` are those of
+    #: the columns.
+    draw_title: ClassVar[str] = "of records minus middle, over half, as the details state them"
+
+    @property
+    def draw_header(self) -> list[str]:
+        """Names of the numbers of a row of what is drawn."""
+        names = [*self.columns]
+        if self.constant:
+            names.insert(len(names) + 1 + CONSTANT, "the constant 1")
+        return names
 
     @property
     def missing_rule(self) -> str:
@@ -208,10 +226,13 @@ class Output(Specification):
         """Names of the rows, where they have any."""
         return self.columns
 
+    def unscale(self, numbers: Array) -> Array:
+        """Return numbers (..., m) in the columns' units, of ones in half ranges."""
+        return numbers * self.half + self.middle
+
     def means(self, private: Array) -> Array:
         """Return means (..., m) in the columns' units, of noisy ones in half ranges, clipped."""
-        means: Array = np.clip(private, *self._sides) * self.half + self.middle
-        return means
+        return self.unscale(np.clip(private, *self._sides))
 
     @property
     def _sides(self) -> tuple[Array | float, Array | float]:
@@ -225,7 +246,7 @@ class Output(Specification):
     def unclipped(self, private: Array) -> dict[str, dict[str, float]]:
         """Return what :meth:`means` clips of noisy means (m,), as details state it."""
         low, high = self._sides
-        raw = private * self.half + self.middle
+        raw = self.unscale(private)
         mask = (private < low) | (private > high)
         means = {name: float(raw[k]) for k, name in enumerate(self.columns) if mask[k]}
         return {UNCLIPPED: means} if means else {}
@@ -256,7 +277,7 @@ class Output(Specification):
             content["noisy_share_of_records_beyond_the_radius"] = noisy.share_beyond
             content["noise_of_this_share"] = outcome.beyond_std / outcome.weight
         if outcome.centre_std and "mean" not in self.headers:
-            content["mean"] = by_name(self.columns, outcome.centre * self.half + self.middle)
+            content["mean"] = by_name(self.columns, self.unscale(outcome.centre))
         if self.query.add_or_remove:
             content["records"] = outcome.weight * self.query.n_records
         elif outcome.centre_std:
@@ -339,17 +360,26 @@ class Output(Specification):
         if small and release.costs:
             weight = 0.0
         columns, is_matrix = np.arange(len(self.columns)), spread.shape[1] > 1
-        mean = np.full(len(columns), release.centre_std**2)
         if self.constant:
             columns = np.delete(np.arange(len(spread)), CONSTANT)
-            mean = spread[columns, CONSTANT] if is_matrix else mean
         least = spread[columns, columns if is_matrix else 0] + weight * is_matrix
         largest = least + weight * (not is_matrix)
         if self.about_mean and self.number:
+            mean = self._mean_variances(release)
             least = least + (5 if release.mu is None else 2) * mean**2
             largest = least + 4 * mean * self.constant
-        second_order = 1 + 8 * weight
-        return np.sqrt(second_order * least), np.sqrt(second_order * largest)
+        return scale_deviations(least, largest, weight)
+
+    def _mean_variances(self, release: Release) -> Array:
+        """Return the variances of the noise of means about which moments are, in half ranges (m,).
+
+        A mean is read from moments with a constant, or was released before, and is the same at each
+        radius.
+        """
+        if not self.constant:
+            return np.full(len(self.columns), release.centre_std**2)
+        part = release.widest
+        return np.delete(variances(part)[CONSTANT], CONSTANT) * part.rounding_factor**2
 
     def _hidden(self, release: Release, part: AdditiveMechanism | None = None) -> Array:
         """Return below what noise hides each column's number (m,), at two deviations of it."""
@@ -370,13 +400,11 @@ class Output(Specification):
             entries = {"parts": release.costs, f"noise_over_{size}": option.error}
         if release.costs and self.within_radius:
             key += "_at_the_largest_radius"
-            effects = {"clipping": CLIPPING}
+            intervals_or_clipping = {"clipping": CLIPPING}
         else:
-            effects = self.widths(release.widest) if self.has_intervals else {}
+            intervals_or_clipping = self.widths(release.widest) if self.has_intervals else {}
         if (largest > least).any():
-            middle, bound = "_with_means_in_the_middle_of_the_bounds", "_with_means_at_a_bound"
-            # The worst case is the last entry, which the receipt's page shows.
-            cases = {middle: least, bound: largest}
+            cases = {IN_THE_MIDDLE: least, AT_A_BOUND: largest}
         deviations = {key + case: by_name(self.columns, part) for case, part in cases.items()}
         holds = self.condition(release) or None
         fills = [f"{fill:.0%}" for fill in FILLS]
@@ -385,7 +413,7 @@ class Output(Specification):
             **entries,
             **deviations,
             "noise_std_holds": holds,
-            **effects,
+            **intervals_or_clipping,
             **self.effects,
             **losses,
         }
@@ -421,13 +449,13 @@ class Output(Specification):
                 f"+- {plain(size, 3)} in {phrase} of {name}"
                 for size, name in zip(hidden / 2, self.columns, strict=True)
             ]
-            return f"noise of {join(sizes)}"
+            return f"noise of {join_columns(sizes)}"
         sizes = [
             f"of {name} below {plain(size, 3)}"
             for size, name in zip(np.sqrt(hidden), self.columns, strict=True)
         ]
-        smaller = "; less where the private radius is smaller"
-        return f"noise hides {self.root}s {join(sizes)}{smaller * (release.widest is not release)}"
+        smaller = "; less where the private radius is smaller" * (release.widest is not release)
+        return f"noise hides {self.root}s {join_columns(sizes)}{smaller}"
 
     def noise_in_words(self, option: Option) -> list[str]:
         """Return the noise of each column beside the range of its values, a sentence each.
@@ -464,3 +492,13 @@ class Output(Specification):
     def worst(self) -> float:
         """What an answer without any records loses."""
         return 1.0
+
+
+def scale_deviations(least: Array, largest: Array, weight: float) -> tuple[Array, Array]:
+    """Return the deviations of two kinds of numbers (m,), by their variances to first order.
+
+    ``weight`` is the variance of the weight that divides them, for what is of second order in it,
+    see :meth:`Output.deviations`.
+    """
+    second_order = 1 + 8 * weight
+    return np.sqrt(second_order * least), np.sqrt(second_order * largest)

@@ -59,6 +59,20 @@ class PresentMean(Mean):
         assert isinstance(self.query, PresentMeanQuery)
         return self.query.terms(super().scaled(rows))
 
+    @property
+    def draw_title(self) -> str:  # type: ignore[override]
+        """What is drawn: sums of scaled values and counts with their weight, over the number."""
+        assert isinstance(self.query, PresentMeanQuery)
+        return (
+            "the sum of each column's values minus middle, over half, as the details state them, "
+            f"and {self.query.weight!r} times their count, all over {self.query.n_records}"
+        )
+
+    @property
+    def draw_header(self) -> list[str]:
+        """Names of the numbers of a row of what is drawn."""
+        return [*self.columns, *(f"count of {name}" for name in self.columns)]
+
     def noisy(self, noise: MomentNoise, value: Array) -> Noisy:
         """Return noisy means and the ends of their intervals, (3, m)."""
         return Noisy(np.concatenate(means(noise.release, value)), noise.release, noise)
@@ -84,7 +98,7 @@ class PresentMean(Mean):
 
     def interval(self, noisy: Noisy) -> dict[str, Any]:
         """Return the interval of each column that has a mean."""
-        ends = noisy.value[1:].T * self.half[:, None] + self.middle[:, None]
+        ends = self.unscale(noisy.value[1:]).T
         has_mean = ~np.isnan(noisy.value[0])
         return {KEY: {"mean": by_name(np.array(self.columns)[has_mean].tolist(), ends[has_mean])}}
 

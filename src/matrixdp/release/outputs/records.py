@@ -27,4 +27,4 @@ class Records(Output):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return noisy records (n, m) in the columns' units."""
-        return noisy.value * self.half + self.middle
+        return self.unscale(noisy.value)
