@@ -241,15 +241,20 @@ def width(path: Path, dialect: Dialect) -> int:
         return len(next(line for line in lines if line))
 
 
-def has_records(path: Path) -> bool:
-    """Return whether a file of CSV or Parquet has a record, as far as is seen at its beginning."""
+def has_records(path: Path, dialect: Dialect) -> bool:
+    """Return whether a file of CSV or Parquet has a record: a line after the names of its columns.
+
+    No record is parsed. As :func:`_records` says, an empty line is one in a file of one column.
+    """
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
         return bool(parquet.read_metadata(path).num_rows)
-    with path.open("rb") as file:
-        lines = (line for line in file if line.strip())
-        return next(itertools.islice(lines, 1, None), None) is not None
+    with path.open(newline="\n", encoding="utf-8", errors="replace") as file:
+        lines = (line.lstrip(_MARK).rstrip("\r\n") for line in file)
+        header = next(filter(None, lines), "")[:_LONGEST]
+        columns = len(next(csv.reader([header], delimiter=dialect.separator), []))
+        return any(line or columns == 1 for line in lines)
 
 
 def _check_header(path: Path, header: list[str], names: set[str], dialect: Dialect) -> None:

@@ -91,7 +91,7 @@ def parts(path: Path, names: Sequence[str] = ()) -> list[Path]:
     return found
 
 
-def check_parts(path: Path, files: Sequence[Path]) -> None:
+def check_parts(path: Path, files: Sequence[Path], dialect: readers.Dialect) -> None:
     """Check that each part of a folder is there once: a copy would count its records twice.
 
     Parts without a record may be equal.
@@ -103,7 +103,7 @@ def check_parts(path: Path, files: Sequence[Path]) -> None:
     sizes = [file.stat().st_size for file in files]
     for file, size in zip(files, sizes, strict=True):
         keys: list[object] = [os.path.realpath(file), (file.stat().st_dev, file.stat().st_ino)]
-        if sizes.count(size) > 1 and readers.has_records(file):
+        if sizes.count(size) > 1 and readers.has_records(file, dialect):
             with file.open("rb") as content:
                 keys.append(hashlib.file_digest(content, "sha256").digest())
         for key in keys:
@@ -210,7 +210,7 @@ def blocks(
     counts = people and FirstRecords(people.most, path, people.column)
     files = [path] if frame is not None else parts(path, names)
     if len(files) > 1:
-        check_parts(path, files)
+        check_parts(path, files, dialect)
     for file in files:
         first = 1
         for block, persons in _blocks(file, columns, people, dialect, book, frame):

@@ -12,7 +12,7 @@ from visits import KEYS, ROWS, alone, bits, frames
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.release import storage
+from matrixdp.release import readers, storage
 from matrixdp.release.records import read_records
 
 
@@ -98,6 +98,10 @@ SPOILED = {
     "more": (lambda v: (v / "b.csv").write_text("age,income\n1,2\n"), "has 401 records"),
     "less": (lambda v: (v / "2024-00.csv").unlink(), "has 270 records"),
     "none": (lambda v: [part.unlink() for part in v.iterdir()], "is a folder without a part"),
+    "copy of missing values": (
+        lambda v: [(v / name).write_text("age\n\n\n") for name in ("b.csv", "c.csv")],
+        "the same records in b.csv and c.csv",
+    ),
     "no names": (lambda v: (v / "b.csv").write_text(""), "b.csv is empty"),
 }
 
@@ -111,6 +115,18 @@ def test_a_folder_that_is_no_file_of_records_is_refused(folder, capsys, spoiled)
     assert says in error
     assert error.count("\n") == 1
     assert not harness.charges(folder, "visits")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", False), ("age\n", False), ("age\n5\n", True), ("age,income\r\n1,2\r\n", True)]
+    # A blank line is a record, with a missing value, in a file of one column alone.
+    + [("age\n\n", True), ("\ufeffage\n\n", True), ('"age,income"\n\n', True)]
+    + [("age,income\n\n", False), ("\nage,income\r\n\r\n", False)],
+)
+def test_a_file_has_records_where_a_line_after_its_names_is_one(tmp_path, text, expected):
+    (tmp_path / "part.csv").write_text(text, encoding="utf-8", newline="")
+    assert readers.has_records(tmp_path / "part.csv", readers.USUAL) == expected
 
 
 def test_what_other_programs_leave_in_a_folder_is_no_part(folder):
