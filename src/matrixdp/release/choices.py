@@ -24,6 +24,7 @@ from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
 from matrixdp.mechanisms.scaled import WeightedConstant
+from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
@@ -34,6 +35,7 @@ from matrixdp.release import (
     missing,
     outlooks,
     storage,
+    words,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
@@ -374,7 +376,7 @@ def _remedy(spec: Output, account: ledger.Account) -> str:
         with contextlib.suppress(InputError):
             if _fits(replace(free, epsilon=epsilon), account):
                 smaller = 0 < spec.delta < account["total"]["delta"]
-                return f"epsilon = {epsilon:g} would fit" + f" at delta {spec.delta:g}" * smaller
+                return f"epsilon = {epsilon:g} would fit" + f" at delta {spec.delta!r}" * smaller
     if line := _total_that_fits(spec, account):
         return f"{line} would fit"
     if account["releases"]:
@@ -391,7 +393,8 @@ def _fits(spec: Output, account: ledger.Account) -> bool:
 def _total_that_fits(spec: Output, account: ledger.Account) -> str:
     """Return lines of a specification whose total would fit; nothing if none does, or is fixed.
 
-    The largest epsilon is sought, of the release and of the total, at which they fit.
+    The largest epsilon is sought at which a total fits with the release, whose epsilon is its own
+    or, above that of the total, that of the total.
     """
     first = ledger.terms(account)[0]
     if account["releases"] or spec.mu is not None or first["pure"]:
@@ -403,19 +406,22 @@ def _total_that_fits(spec: Output, account: ledger.Account) -> str:
     def fits(hundredths: int) -> bool:
         epsilon = hundredths / 100
         total = total_at(epsilon)
-        least = min(spec.epsilon, epsilon)
         with contextlib.suppress(InputError):
-            part = replace(spec, epsilon=least, total=total)
+            part = replace(spec, epsilon=min(spec.epsilon, epsilon), total=total)
             return _fits(part, ledger.begin(total, ledger.terms(account)[1]))
         return False
 
-    # Above 60 noise of one number adds more than any delta.
-    low = ledger.largest(int(min(first["epsilon"], 60) * 100), fits)
+    # e^epsilon of the total multiplies the sampler's part of delta, so that a smaller total has
+    # room for more numbers. Above this limit one number alone has more than any delta.
+    limit = min(first["epsilon"], safe.largest_epsilon(1.0, 1))
+    low = ledger.largest(int(limit * 100), fits)
     if not low:
         return ""
     stated = total_at(low / 100)
-    line = f"total = {{epsilon = {stated['epsilon']:g}, delta = {stated['delta']:g}}}"
-    return f"epsilon = {low / 100:g} with {line}" if spec.epsilon > low / 100 else line
+    # With all digits: a rounded delta would be another one than what was tried.
+    epsilon, delta = (words.exact(stated[name]) for name in ("epsilon", "delta"))
+    line = f"total = {{epsilon = {epsilon}, delta = {delta}}}"
+    return f"epsilon = {epsilon} with {line}" if spec.epsilon > low / 100 else line
 
 
 def together(specs: Sequence[Output], firsts: Sequence[Option]) -> str:

@@ -283,8 +283,16 @@ def _make(
     out: str | os.PathLike | None,
     even_if_useless: bool,
 ) -> list[Answer]:
-    """Make the release of a specification, of a file or of records in memory."""
+    """Make the release of a specification, of a file or of records in memory.
+
+    ``account`` is None of a file, which has its own, see :func:`_request`.
+
+    Raises:
+        InputError: as :func:`make_release`.
+    """
     even_if_useless = checks.flag(even_if_useless=even_if_useless)
+    if out is not None and not isinstance(out, str | os.PathLike):
+        raise InputError(f"out is {checks.shown(out)}; give the path of a folder")
     if spec.in_file:
         folder = None if out is None else Path(out)
         return plans.make(spec, folder, even_if_useless=even_if_useless)

@@ -90,7 +90,7 @@ def test_where_another_mechanism_would_fit_it_is_named(folder, capsys):
         ("mean", 20.0, 0, {"epsilon": 20, "delta": 0}),
         ("mean", 1e6, 0, {"epsilon": 1e6, "delta": 0}),
         ("mean", 1.0, 1e-6, {"epsilon": 100, "delta": 1e-5}),
-        ("mean", 9.0, 1e-6, {"epsilon": 60, "delta": 1e-5}),
+        ("mean", 9.0, 1e-6, {"epsilon": 60, "delta": 1.23456789e-5}),
         ("records", 10.0, 1e-6, {"epsilon": 10, "delta": 1e-6}),
         ("covariance", 1e6, 1e-6, {"epsilon": 1e6, "delta": 1e-6}),
     ],
@@ -104,6 +104,7 @@ def test_a_refused_total_comes_with_the_line_that_works(
     # It says why.
     assert "e^" in sentence
     (most, least) = re.findall(r"total = \{epsilon = (\S+), delta = (\S+)\} would fit", sentence)[0]
+    assert float(least) == total["delta"]
     smaller = re.findall(r"epsilon = (\S+) with total", sentence)
     total = {"epsilon": float(most), "delta": float(least)}
     assert run(folder, epsilon=float(*(smaller or [epsilon])), total=total, **keys) == 0
