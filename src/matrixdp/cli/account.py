@@ -35,7 +35,7 @@ def run(file: str, *, json: bool) -> None:
     (path, records, _), parts = _find(Path(file))
     account = storage.read(path)
     if account is None:
-        _check_new(path, records, parts)
+        _refuse_lost(path, records, parts)
     if json:
         facts = ledger.content(account) if account else {"releases": []}
         for release in facts["releases"]:
@@ -52,12 +52,16 @@ def run(file: str, *, json: bool) -> None:
 
 
 def _find(file: Path) -> tuple[AccountFile, tuple[str, ...]]:
-    """Return the account that a release would charge, and the parts that its list names."""
+    """Return the account that a release would charge, and the parts of its records.
+
+    These are those that ``file = [...]`` lists; none stand for all of a folder.
+    """
     from matrixdp.release import storage
     from matrixdp.release.parser import read_all
 
     if not _is_specification(file):
         return storage.find(file), ()
+    # All releases of a file share one account.
     spec = read_all(file)[0]
     path = storage.account_path(spec.file, spec.account)
     return storage.AccountFile(path, spec.file), spec.parts
@@ -74,11 +78,11 @@ def _is_specification(file: Path) -> bool:
         return not content.read(1 << 10).lstrip().startswith(b"{")
 
 
-def _check_new(path: Path, records: Path | None, parts: tuple[str, ...]) -> None:
-    """Check that a file has no account yet: that none is lost, and that one could be begun.
+def _refuse_lost(path: Path, records: Path | None, parts: tuple[str, ...]) -> None:
+    """Refuse a path without an account that was lost, or where none could be begun.
 
     Raises:
-        InputError: it could not, or the records or a stated account are not there.
+        InputError: the account was lost, its folder or the records are not there.
     """
     import os
 
@@ -88,7 +92,7 @@ def _check_new(path: Path, records: Path | None, parts: tuple[str, ...]) -> None
     if records is None:
         raise InputError(f"{path} is not there; give the file of records, or its account")
     tables.check(records, parts)
-    beside = Path(f"{records.resolve()}{storage.SUFFIX}")
+    beside = storage.default_path(records)
     if os.path.lexists(beside):
         raise InputError(
             f"{path} is not there, though {beside} links to it; restore it, as a new account would "

@@ -129,11 +129,11 @@ def _lines(content: Mapping[str, Any], *, alone: bool) -> Iterator[str]:
     from matrixdp.checks import plural
 
     width = max(len(row["name"]) for row in content["mechanisms"])
-    most = content["mechanisms"][0]["room"]
+    largest_room = content["mechanisms"][0]["room"]
     for row in content["mechanisms"]:
-        more = f"; the account has room for {plural(row['room'], 'more such release')} then"
-        less = ", fewer than after the first" * (row["room"] < most)
-        yield f"{row['name']:{width}}  {row['says']}{(more + less) * alone}"
+        room = f"; the account has room for {plural(row['room'], 'more such release')} then"
+        fewer = ", fewer than after the first" * (row["room"] < largest_room)
+        yield f"{row['name']:{width}}  {row['says']}{(room + fewer) * alone}"
     yield from content["details"]
     if content["records_that_count"]:
         yield f"records that count: {content['records_that_count']}"

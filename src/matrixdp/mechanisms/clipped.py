@@ -285,6 +285,7 @@ def halvings(numbers: Array) -> Array:
 
     They are exact: a computed logarithm may depend on what stands beside a number.
     """
+    # x = f 2^e with 1/2 <= f < 1.
     fractions, exponents = np.frexp(numbers)
     return np.where(numbers > 0, (fractions == 0.5) - exponents, np.inf)
 

@@ -158,7 +158,6 @@ def _proportions(noise: Noise) -> tuple[Array, float]:
     size = np.asarray(noise.size)
     roots = np.sqrt(np.diag(size))
     shares = (size / np.outer(roots, roots))[~np.eye(len(size), dtype=bool)]
-    # Rounding may leave a share of sqrt(1/2) below it.
     return roots, float(shares.min(initial=np.inf))
 
 
@@ -177,12 +176,13 @@ def _over(query: Query, sizes: Array) -> Any:
 
 
 def _triangle(query: SecondMomentQuery, off: float) -> float:
-    """Return mu of independent entries of size 1 on the diagonal, and ``off`` above it.
+    """Return an upper bound on mu of independent entries of size 1 on the diagonal, ``off`` above.
 
-    Let F be the Frobenius norm of a change D, U that of its upper triangle, d that of its diagonal,
-    so that U^2 = (F^2 + d^2) / 2. With variances 1 on the diagonal and 1 / b above it, mu^2 is
-    d^2 + b (F^2 - d^2) / 2 = (2 - b) U^2 + (b - 1) F^2. That bounds it where 1 <= b <= 2. For b < 1
-    it is at most U^2, and for b > 2 at most b F^2 / 2, as d^2 (1 - b / 2) is negative.
+    ``off`` is infinite for one column, which has no entries above. Let F be the Frobenius norm of a
+    change D, U that of its upper triangle, d that of its diagonal, so that U^2 = (F^2 + d^2) / 2.
+    With variances 1 on the diagonal and 1 / b above it, mu^2 is d^2 + b (F^2 - d^2) / 2 = (2 - b)
+    U^2 + (b - 1) F^2. That bounds it where 1 <= b <= 2. For b < 1 it is at most U^2, and for b > 2
+    at most b F^2 / 2, as d^2 (1 - b / 2) is negative.
     """
     b = off**-2
     upper, whole = query.triangle_l2_sensitivity**2, query.l2_sensitivity**2

@@ -422,10 +422,16 @@ class SecondMomentQuery(_Query):
         return total / self._count(records)
 
     def check(self, value: ArrayLike) -> Array:
-        """Return X X^T / n, or a stack of them, if it is symmetric and in the public bounds."""
+        """Return X X^T / n, or a stack of them, if it is symmetric and in the public bounds.
+
+        Where the number of records is private, the stated one divides, so that no bounds hold.
+
+        Raises:
+            InputError: it is not.
+        """
         moments = checks.array(value=value, shape=self.shape)
         bound = np.outer(self.domain.magnitudes, self.domain.magnitudes)
-        if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > 1e-9 * bound.max():
+        if np.abs(moments - np.swapaxes(moments, -1, -2)).max() > (ROUNDING - 1) * bound.max():
             raise InputError("value is not symmetric; second moments X X^T / n must be")
         if self.add_or_remove:
             return moments

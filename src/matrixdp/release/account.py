@@ -349,7 +349,13 @@ class Account:
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Open the file of a pickled account again.
+
+        Raises:
+            InputError: as the class, or the account's file has another total.
+        """
         vars(self).update(state)
+        # It begins with no charges seen, in a dictionary of its own.
         self._begin(*ledger.terms(self._first))
         # A pickle must not forget what the account had seen.
         self._exists |= state["_exists"]

@@ -57,7 +57,7 @@ def account_path(file: Path, account: Path | None) -> Path:
     with checks.as_input_error(
         f"{checks.short(str(file))} cannot be looked up ({{why}}); correct it"
     ):
-        beside = _beside(file)
+        beside = default_path(file)
         path = _follow(account or beside)
         _check_folders(file, path)
         _check_parts(file, path)
@@ -125,12 +125,12 @@ def find(path: Path, account: Path | None = None) -> AccountFile:
 
 def has_account(file: Path) -> bool:
     """Return whether an account, or a link to one, lies beside a file or a folder of parts."""
-    return os.path.lexists(_beside(file))
+    return os.path.lexists(default_path(file))
 
 
 def is_beside(file: Path, account: Path) -> bool:
     """Return whether an account is the one that lies beside a file or a folder of parts."""
-    return _follow(_beside(file)) == account
+    return _follow(default_path(file)) == account
 
 
 def check_names(path: Path) -> None:
@@ -164,7 +164,7 @@ def _check_parts(folder: Path, path: Path) -> None:
     # No other one can be stated for all where there are several.
     accounts = {_follow(place) for place in places if os.path.lexists(place)}
     for part in _parts(folder):
-        beside = _beside(part)
+        beside = default_path(part)
         # A link leads to a folder that may have been released.
         if part != folder and part.resolve().parent != folder.resolve():
             _check_folders(part, path)
@@ -186,7 +186,7 @@ def _check_folders(file: Path, path: Path) -> None:
         return
     for folder in {file.absolute().parent, file.resolve().parent}:
         # Nothing lies beside the root of a disk.
-        beside = _beside(folder) if folder.name else folder
+        beside = default_path(folder) if folder.name else folder
         if folder.name and os.path.lexists(beside) and _follow(beside) != path:
             raise InputError(
                 f"{file} is a part of {folder}, which was released whole, and {beside} is its "
@@ -195,7 +195,8 @@ def _check_folders(file: Path, path: Path) -> None:
             )
 
 
-def _beside(file: Path) -> Path:
+def default_path(file: Path) -> Path:
+    """Return the path of the account beside a file or a folder of parts, links followed."""
     target = file.resolve()
     return target.with_name(f"{target.name}{SUFFIX}")
 
@@ -224,7 +225,7 @@ def mark(file: Path, path: Path) -> None:
         # A link from the folder: its target could be released alone from where it lies.
         if file.is_dir() and part.resolve().parent != file.resolve():
             mark(part, path)
-    beside = _beside(file)
+    beside = default_path(file)
     if _follow(beside) == path:
         return
     link = os.path.relpath(path, beside.parent)
