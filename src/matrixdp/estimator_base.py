@@ -206,7 +206,7 @@ class Private(BaseEstimator):
         clone._one_fit = self._one_fit
         return clone
 
-    def _checked(self) -> dict[str, Any]:
+    def _check_parameters(self) -> dict[str, Any]:
         """Return the parameters by name, as their checks return them."""
         # Also in another process than that of the clone, before anything is spent.
         warn_of_selection(type(self).__name__)
@@ -247,7 +247,7 @@ class Private(BaseEstimator):
             rows, names = np.column_stack([rows, y]), [*names, "y"]
             noted["_target_box"] = Box(*zip(sides, strict=True))
             box = Box((*box.lower, sides[0]), (*box.upper, sides[1]))
-        rows = self._counted(self._of_groups(rows, groups, parameters), box)
+        rows = self._replace_missing(self._of_groups(rows, groups, parameters), box)
         # What is scored after the charge would be refused then.
         scored = evaluation(self)
         for whole in (scored.X, scored.y):
@@ -267,7 +267,7 @@ class Private(BaseEstimator):
             names = {"feature_names_in_"}
 
             def describe(read: Reader, drawn: Draw) -> dict[str, Any]:
-                attributes = self._described(output, read(drawn))
+                attributes = self._describe(output, read(drawn))
                 names.update(attributes)
                 return attributes
 
@@ -287,7 +287,7 @@ class Private(BaseEstimator):
         self.__dict__.update(described(retried(attempt)))
         return self
 
-    def _described(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+    def _describe(self, output: Output, noisy: Noisy) -> dict[str, Any]:
         """Return the attributes that a fit reads from what it has drawn."""
         details = output.described(noisy)
         notes = answer_notes(output, details, most=len(output.columns))
@@ -321,7 +321,7 @@ class Private(BaseEstimator):
         check_consistent_length(rows, first)
         return rows[first]
 
-    def _counted(self, rows: Array, box: Box) -> Array:
+    def _replace_missing(self, rows: Array, box: Box) -> Array:
         """Return rows (n, m) as they count, whoever reads them: ``fit``, ``predict`` or ``score``.
 
         A missing value is the middle of its bounds, an infinite one the bound. ``fit`` alone clips

@@ -80,7 +80,7 @@ class Covariance(Private):
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the covariance of records X, (n, m)."""
-        parameters = self._checked()
+        parameters = self._check_parameters()
         return self._release("covariance", read_records(self, X), groups, parameters)
 
     def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the components of records X, (n, m)."""
-        parameters, records = self._checked(), read_records(self, X)
+        parameters, records = self._check_parameters(), read_records(self, X)
         features = records.rows.shape[1]
         number = parameters["n_components"] or features
         if number > features:
@@ -163,7 +163,7 @@ class PrivatePCA(FitAlone, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Pr
         records are private.
         """
         check_is_fitted(self, "components_")
-        records = self._counted(read_rows(self, X), self._box)
+        records = self._replace_missing(read_rows(self, X), self._box)
         coordinates: Array = (records - self.mean_) / self.half_ @ self.components_.T
         return coordinates
 
@@ -229,7 +229,7 @@ class PrivateRidge(RegressorMixin, Private):
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Release the regression of y, (n,), on X, (n, m)."""
-        parameters = self._checked()
+        parameters = self._check_parameters()
         records, target = read_records(self, X), read_target(self, y)
         pair = target, bounds.pair(self.target_bounds, "target_bounds")
         line = {"alpha": parameters["alpha"], "intercept": parameters["fit_intercept"]}
@@ -261,7 +261,7 @@ class PrivateRidge(RegressorMixin, Private):
         records are private.
         """
         check_is_fitted(self, "coef_")
-        records = self._counted(read_rows(self, X), self._box)
+        records = self._replace_missing(read_rows(self, X), self._box)
         predicted: Array = records @ self.coef_ + self.intercept_
         return predicted
 
@@ -274,7 +274,7 @@ class PrivateRidge(RegressorMixin, Private):
         """
         check_is_fitted(self, "coef_")
         warn_of_scores(type(self).__name__)
-        target = self._counted(read_target(self, y)[:, None], self._target_box)[:, 0]
+        target = self._replace_missing(read_target(self, y)[:, None], self._target_box)[:, 0]
         return float(super().score(X, target, sample_weight))
 
 
@@ -318,16 +318,16 @@ class PrivateMoments(Private):
 
     def fit(self, X: ArrayLike, y: object = None, groups: ArrayLike | None = None) -> Self:
         """Release the moments of records X, (n, m); the target of a regression is one of them."""
-        parameters, records = self._checked(), read_records(self, X)
+        parameters, records = self._check_parameters(), read_records(self, X)
         answers = (MeanOfMoments.name, Components.name, CovarianceOutput.name)
         weight = parameters["mean_weight"]
         check_mean_weight(answers, weight, parameters["max_norm"], parameters["mechanism"])
         keys = {"answers": answers, "mean_weight": weight}
         return self._release(Moments.name, records, groups, parameters, **keys)
 
-    def _described(self, output: Output, noisy: Noisy) -> dict[str, Any]:
+    def _describe(self, output: Output, noisy: Noisy) -> dict[str, Any]:
         assert isinstance(output, Moments)
-        return super()._described(reading_of(MeanOfMoments, output), noisy)
+        return super()._describe(reading_of(MeanOfMoments, output), noisy)
 
     def _answer(self, output: Output, noisy: Noisy) -> dict[str, Any]:
         assert noisy.mean is not None
@@ -411,7 +411,7 @@ class PrivateMoments(Private):
         if target is not None:
             noted["_target_box"] = Box(*zip(one.target_bounds, strict=True))
         noisy = reader(output, self.mechanism_, spec.columns)(self.draw_)
-        fitted = one._described(output, noisy)
+        fitted = one._describe(output, noisy)
         fitted["notes_"] = [*fitted["notes_"], TOGETHER]
         shared_draw = {"mechanism_": self.mechanism_, "draw_": self.draw_, "_output": output}
         one.__dict__.update(noted, **shared_draw, **fitted)

@@ -267,7 +267,7 @@ def _run(
     # What is added depends on the records, so that a step that shows it gives another release.
     shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
     answers = Transcript(noise, repeated, shift)
-    outcome = release.run(_Clipped(_clipped(release.query, records)), answers)
+    outcome = release.run(_ClippedRecords(_clip(release.query, records)), answers)
     return release.released(outcome), answers
 
 
@@ -311,7 +311,7 @@ def _replay(
     return repeated.apart(answers)
 
 
-def _clipped(query: Query, records: Array) -> Array:
+def _clip(query: Query, records: Array) -> Array:
     """Return records (m, n), clipped to the radius of a ball independently of the query."""
     if not isinstance(query.domain, Ball):
         return records
@@ -320,7 +320,7 @@ def _clipped(query: Query, records: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Clipped(Records):
+class _ClippedRecords(Records):
     """Records (m, n) whose second moments are computed here too, independently of the query."""
 
     columns: Array
@@ -333,10 +333,10 @@ class _Clipped(Records):
         """
         value = query.value(self.columns)
         moments = isinstance(query, SecondMomentQuery)
-        if moments and not _same(second_moments(_clipped(query, self.columns)), value):
+        if moments and not _same(second_moments(_clip(query, self.columns)), value):
             raise Undeclared
         return value
 
-    def about(self, centre: Array) -> _Clipped:
+    def about(self, centre: Array) -> _ClippedRecords:
         """Return the records minus a centre (m,)."""
-        return _Clipped(self.columns - centre[:, None])
+        return _ClippedRecords(self.columns - centre[:, None])

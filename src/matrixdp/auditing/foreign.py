@@ -67,11 +67,11 @@ def judge(
     Raises:
         InputError: the class never simulates a release.
     """
-    results, verdict = _judged(release, source, generators, runs, pairs)
+    results, verdict = _examine_doors(release, source, generators, runs, pairs)
     return row(release, **columns(results, verdict))
 
 
-def _judged(
+def _examine_doors(
     release: CalibratedMechanism,
     source: Query,
     generators: list[np.random.Generator],

@@ -161,7 +161,7 @@ def _inside(
     """Return what is seen of records in bounds."""
     pairs, against, result = [*places.pairs], list[str](), None
     if not runs.hidden:
-        pairs += [*places.steepest(lambda records: _replayed(runs, records))]
+        pairs += [*places.steepest(lambda records: _replay(runs, records))]
         against = objections(runs, pairs)
         if not against:
             try:
@@ -219,7 +219,7 @@ def _outside(
     return Outside(beyond=beyond, not_finite=refutation(not_finite), unseen=unseen)
 
 
-def _replayed(runs: Runs, records: Array) -> Array | None:
+def _replay(runs: Runs, records: Array) -> Array | None:
     answer, failure = runs(records, Recorder(0))
     return None if failure else answer
 

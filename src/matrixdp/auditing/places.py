@@ -149,7 +149,7 @@ class Places:
             "records at the second edge": low,
         }
         most = int(np.clip(PLACE_NUMBERS / (n * query.features), FEWEST, PLACES))
-        chosen = self._chosen(starts, most, stream)
+        chosen = self._choose(starts, most, stream)
         self.pairs = [self._pair(kinds[among], 0, self._one, among) for among in kinds]
         for number in range(RANDOM):
             among = [*kinds][number % 2]
@@ -161,7 +161,7 @@ class Places:
             self.pairs.append(self._pair(kinds["equal records"], 0, record, "equal records"))
         for walk in self.walks:
             self.pairs += [
-                walk.pair(int(step)) for step in self._chosen(np.arange(len(starts)), most, stream)
+                walk.pair(int(step)) for step in self._choose(np.arange(len(starts)), most, stream)
             ]
         for among in ("equal records", "random records near the edges", "inner values"):
             self.pairs += [self._pair(kinds[among], int(s), self._one, among) for s in chosen]
@@ -169,7 +169,7 @@ class Places:
         self.count = len({pair.place for pair in self.pairs})
 
     @staticmethod
-    def _chosen(places: NDArray[np.int_], most: int, stream: Generator) -> NDArray[np.int_]:
+    def _choose(places: NDArray[np.int_], most: int, stream: Generator) -> NDArray[np.int_]:
         """Return all places, or the first, the middle, the last one and random ones."""
         if len(places) <= most:
             return places
@@ -245,7 +245,7 @@ class Places:
                 wide = [part for part in parts if part[1] - part[0] > 1]
                 if not wide:
                     break
-                start, end = max(wide, key=lambda part: _moved(*(values[p] for p in part)))
+                start, end = max(wide, key=lambda part: _distance(*(values[p] for p in part)))
                 middle = (start + end) // 2
                 values[middle] = answer(walk.at(middle))
                 parts.remove((start, end))
@@ -274,7 +274,7 @@ def extremes(query: Query, stream: Generator, most: int = RANDOM) -> Iterator[Pa
         yield Pair(first, second, 0, among)
 
 
-def _moved(first: Array | None, second: Array | None) -> float:
+def _distance(first: Array | None, second: Array | None) -> float:
     """Return how far two answers are apart; infinite where one of them fails."""
     if first is None or second is None or first.shape != second.shape:
         return 0.0 if first is None and second is None else float("inf")

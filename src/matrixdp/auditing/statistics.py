@@ -91,7 +91,7 @@ def statistics(
     numbers |= _of_entries(sides, centres)
     both = np.concatenate(sides)
     for name, statistic in numbers.items():
-        result[name] = _where_answered(statistic, both)
+        result[name] = _statistic_of_answers(statistic, both)
     return result
 
 
@@ -99,7 +99,7 @@ def _fails(words: str, sample: Sample) -> Array:
     return (sample.failures == words).astype(float)
 
 
-def _where_answered(statistic: Number, pilots: Array) -> Statistic:
+def _statistic_of_answers(statistic: Number, pilots: Array) -> Statistic:
     values = statistic(pilots)
     least = values.min()
     step = ROUNDED * (values.max() - least) or 1.0

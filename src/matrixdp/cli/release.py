@@ -84,10 +84,10 @@ def run(specification: str, *, out: str, even_if_useless: bool, json: bool) -> N
             named += [*zip(names, answers, strict=True)]
         _print(named, json)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_charged(specs, before)) from None
+        raise KeyboardInterrupt(_charge_sentence(specs, before)) from None
 
 
-def _charged(specs: Sequence[Output], before: Sequence[int]) -> str:
+def _charge_sentence(specs: Sequence[Output], before: Sequence[int]) -> str:
     """Return what an interrupted run has charged, by the charges of each release before it."""
     from matrixdp.release import plans
 

@@ -16,14 +16,14 @@ def escape_output() -> None:
 
     Otherwise the answer of a charged release could end in an error of the terminal.
     """
-    codecs.register_error("escape", _escaped)
+    codecs.register_error("escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         # What stands in place of a stream may show every character.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="escape")
 
 
-def _escaped(error: UnicodeError) -> tuple[str, int]:
+def _escape(error: UnicodeError) -> tuple[str, int]:
     """Return the escapes of the characters of an error, and the place behind them."""
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -224,7 +224,7 @@ class CalibratedMechanism(ByValue, abc.ABC):
         """Return simulated releases (count, ...); ``value`` has been checked."""
 
 
-def _signed(calibrate: Callable[..., Any]) -> Callable[..., Any]:
+def _sign(calibrate: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method ``calibrate`` whose releases of the library's classes name its author."""
 
     @functools.wraps(calibrate)
@@ -254,7 +254,7 @@ class Mechanism(abc.ABC):
         if "calibrate" in vars(cls):
             cls.calibrate = isolate(cls.calibrate)  # type: ignore[method-assign]
         if cls.__module__ not in library.MODULES:
-            cls.calibrate = _signed(cls.calibrate)  # type: ignore[method-assign]
+            cls.calibrate = _sign(cls.calibrate)  # type: ignore[method-assign]
 
     @property
     @abc.abstractmethod

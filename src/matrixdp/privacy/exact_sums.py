@@ -108,7 +108,7 @@ def _sums(query: Query, blocks: Iterable[ArrayLike]) -> tuple[int, list[NDArray[
     start, unit, power = _lattice(query)
     shape = query.features, 1 if power == 1 else query.features
     totals, number, count = [np.zeros(shape, dtype=np.int64)], 0, 0
-    for block in _clipped(query, blocks):
+    for block in _clip(query, blocks):
         number += len(block)
         counts = np.rint((block - start) / unit)
         block_sum = counts.sum(axis=0)[:, None] if power == 1 else counts.T @ counts
@@ -138,7 +138,7 @@ def clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
             if their number is public.
     """
     count = 0
-    for rows in _clipped(query, blocks):
+    for rows in _clip(query, blocks):
         count += len(rows)
         yield rows
     _check_number(query, count)
@@ -152,7 +152,7 @@ def _check_number(query: Query, count: int) -> None:
         )
 
 
-def _clipped(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
+def _clip(query: Query, blocks: Iterable[ArrayLike]) -> Iterator[Array]:
     """Yield the records of :func:`clipped`, however many there are."""
     count = 0
     for block in blocks:

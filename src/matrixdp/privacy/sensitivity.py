@@ -121,7 +121,7 @@ class _Query:
         """Return the divisor of a sum over records (..., m, n)."""
         return self.n_records if self.add_or_remove else records.shape[-1]
 
-    def _clipped(self, records: Array) -> Array:
+    def _clip(self, records: Array) -> Array:
         return self.domain.clip(records) if isinstance(self.domain, Ball) else records
 
 
@@ -238,7 +238,7 @@ class RecordsQuery(_ShiftQuery):
 
     def value(self, records: Array) -> Array:
         """Return X."""
-        return self._clipped(records)
+        return self._clip(records)
 
 
 class MeanQuery(_ShiftQuery):
@@ -266,7 +266,7 @@ class MeanQuery(_ShiftQuery):
 
     def value(self, records: Array) -> Array:
         """Return the mean record, as a column."""
-        return self._clipped(records).sum(axis=-1, keepdims=True) / self._count(records)
+        return self._clip(records).sum(axis=-1, keepdims=True) / self._count(records)
 
 
 class SecondMomentQuery(_Query):
@@ -417,7 +417,7 @@ class SecondMomentQuery(_Query):
         total = np.zeros((*stack, features, features))
         step = block_rows(features, BLOCK)
         for start in range(0, count, step):
-            block = self._clipped(records[..., start : start + step])
+            block = self._clip(records[..., start : start + step])
             total += block @ np.swapaxes(block, -1, -2)
         return total / self._count(records)
 

@@ -51,19 +51,19 @@ class SizeQuery(MeanQuery):
         return self.features // BINS
 
     @property
-    def _changed(self) -> int:
+    def _changed_counts(self) -> int:
         """Largest number of counts that one record changes."""
         return self.columns * (2 if self.adjacency == "replace" else 1)
 
     @property
     def l1_sensitivity(self) -> float:
         """L1 sensitivity: 2 m under ``replace``, otherwise m, times the records of a person."""
-        return float(self.group * self._changed)
+        return float(self.group * self._changed_counts)
 
     @property
     def l2_sensitivity(self) -> float:
         """L2 sensitivity: sqrt(2 m), otherwise sqrt(m), times the records of a person."""
-        return self.group * float(np.sqrt(self._changed))
+        return self.group * float(np.sqrt(self._changed_counts))
 
     def directional_mu(self, variances: ArrayLike, directions: ArrayLike | None = None) -> Mu:
         """Return mu of Gaussian noise by its least variance, an upper bound where others differ."""

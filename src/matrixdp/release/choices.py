@@ -59,13 +59,13 @@ def _simulates(spec: Output) -> bool:
 
 def simulated(spec: Output, listed: Sequence[Option]) -> list[Option]:
     """Return options with what they mean for the answer, and the losses that can be simulated."""
-    return [_simulated(spec.by(key_of(option.mechanism)), option) for option in listed]
+    return [_add_losses(spec.by(key_of(option.mechanism)), option) for option in listed]
 
 
-def _simulated(output: Output, option: Option) -> Option:
+def _add_losses(output: Output, option: Option) -> Option:
     """Return an option with what it means for an answer, or for each of several."""
     if isinstance(output, Moments):
-        readings = [(one, _simulated(one, option)) for one in output.readings]
+        readings = [(one, _add_losses(one, option)) for one in output.readings]
         parts = tuple(part for _, part in readings)
         lines = [f"{one.name}: {part.says}" for one, part in readings]
         losses: tuple[float, ...] = ()
@@ -217,13 +217,13 @@ def _ranking(spec: Output, delta: float) -> list[Option]:
     mechanisms = [mechanism for name, mechanism in MECHANISMS.items() if name == spec.mechanism]
     if isinstance(spec, AboutMean) and (spec.answers_mean or spec.mean_weight is not None):
         names = [spec.mechanism] if mechanisms else [*MECHANISMS] if delta else ["laplace"]
-        mechanisms = [_weighted(spec.by(name)) for name in names]
+        mechanisms = [_weighted_mechanism(spec.by(name)) for name in names]
     return comparison.compare_mechanisms(
         spec.query, epsilon=spec.epsilon, delta=delta, mechanisms=mechanisms
     )
 
 
-def _weighted(spec: Output) -> Mechanism:
+def _weighted_mechanism(spec: Output) -> Mechanism:
     """Return the mechanism of a request whose moments give the mean a part of the noise."""
     assert isinstance(spec, AboutMean)
     mechanism = MECHANISMS[spec.mechanism]

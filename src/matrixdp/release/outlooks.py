@@ -132,11 +132,11 @@ def simulated_answers(
     """
     draws = min(_ENTRIES // records.size, _WORK // records.shape[1] ** 3)
     draws = int(np.clip(draws, _LEAST_DRAWS, most))
-    for noisy in _simulated(output, release, records, draws):
+    for noisy in _simulate(output, release, records, draws):
         yield output.answer(noisy)
 
 
-def _simulated(output: Output, release: Release, records: Array, draws: int) -> Iterator[Noisy]:
+def _simulate(output: Output, release: Release, records: Array, draws: int) -> Iterator[Noisy]:
     """Yield what simulated releases give."""
     stream = np.random.default_rng(_SEED)
     if output.constant:

@@ -142,7 +142,7 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
         for key in entry:
             if key not in _EACH:
                 raise InputError(f"{key} is unknown in [[release]]; {nearest(key, _EACH)}")
-        specs.append(replace(_one(path, {**_shared(table, entry), **entry, **part}), mu=mu))
+        specs.append(replace(_one(path, {**_shared_keys(table, entry), **entry, **part}), mu=mu))
     names = [spec.release_name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -152,7 +152,7 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
     return specs
 
 
-def _shared(table: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+def _shared_keys(table: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what all releases of a file share and one of them uses.
 
     Bounds and the rule for missing values say nothing of counts, and categories of no groups.

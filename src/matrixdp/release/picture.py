@@ -75,8 +75,8 @@ def draw(panels: Sequence[Panel]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" '
         f'width="{_WIDTH}" height="{height:g}" role="img" aria-labelledby="title words">',
-        f'<title id="title">{_escaped("; ".join(panel.title for panel in panels))}</title>',
-        f'<desc id="words">{_escaped(" ".join(panel.says for panel in panels))}</desc>',
+        f'<title id="title">{_escape("; ".join(panel.title for panel in panels))}</title>',
+        f'<desc id="words">{_escape(" ".join(panel.says for panel in panels))}</desc>',
         f"<style>{_style()}</style>",
         f'<rect class="page" width="{_WIDTH}" height="{height:g}"/>',
         *groups,
@@ -266,7 +266,7 @@ def _head(title: str, words: str) -> tuple[list[str], float]:
 
 def _label(x: float, y: float, text: str, kind: str = "") -> str:
     style = f' class="{kind}"' * bool(kind)
-    return f'<text{style} x="{x:g}" y="{y:g}">{_escaped(text)}</text>'
+    return f'<text{style} x="{x:g}" y="{y:g}">{_escape(text)}</text>'
 
 
 def _up(number: float) -> str:
@@ -293,7 +293,7 @@ def _cut(text: str) -> str:
     return "".join(letters)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return a text as XML may hold it, whatever the name of a column."""
     return escape("".join(letter if letter.isprintable() else "\ufffd" for letter in text))
 
@@ -310,12 +310,12 @@ def _style() -> str:
         f".curve{i}{{fill:none;stroke-width:2;stroke-dasharray:{dashes}}}"
         for i, dashes in enumerate(_DASHES)
     ]
-    rules.append(_coloured("light"))
-    rules.append(f"@media(prefers-color-scheme:dark){{{_coloured('dark')}}}")
+    rules.append(_colours("light"))
+    rules.append(f"@media(prefers-color-scheme:dark){{{_colours('dark')}}}")
     return "".join(rules)
 
 
-def _coloured(scheme: str) -> str:
+def _colours(scheme: str) -> str:
     (ink, small, page, line), series = (names.split() for names in _COLOURS[scheme])
     rules = [
         f"text{{fill:{ink}}}.small{{fill:{small}}}.page{{fill:{page}}}",

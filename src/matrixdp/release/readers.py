@@ -72,11 +72,11 @@ class Codes(NamedTuple):
 
     def replaced(self, numbers: Array, kind: np.dtype[Any] | None = None) -> Array:
         """Return numbers (n,) with NaN in place of codes, as they are in the type of their file."""
-        codes = _stored(self.numbers, kind)
+        codes = _convert(self.numbers, kind)
         return np.where(np.isin(numbers, codes), np.nan, numbers) if codes.size else numbers
 
 
-def _stored(numbers: Sequence[float], kind: np.dtype[Any] | None) -> Array:
+def _convert(numbers: Sequence[float], kind: np.dtype[Any] | None) -> Array:
     """Return stated numbers as a type of a file has them; NaN for one that is beyond it."""
     codes = np.array(numbers, dtype=np.float64)
     if kind is None or kind.kind != "f" or kind.itemsize >= codes.itemsize:
@@ -116,7 +116,7 @@ class Categories:
         with np.errstate(all="ignore"):
             numbers = np.ma.filled(np.ma.asarray(cells).astype(np.float64), np.nan)
         # What is no number equals none, and so does a category that is no number here.
-        keys = _stored([key if isinstance(key, float) else np.nan for key in self.keys], kind)
+        keys = _convert([key if isinstance(key, float) else np.nan for key in self.keys], kind)
         order = np.argsort(keys, kind="stable")
         rank = np.minimum(np.searchsorted(keys[order], numbers), len(keys) - 1)
         places = order[rank]
@@ -130,7 +130,7 @@ def meaning(cell: object, dialect: Dialect) -> str | float | None:
     """
     number: Any = cell
     if isinstance(cell, str):
-        text = _composed(cell).strip().lower()
+        text = _normalize(cell).strip().lower()
         try:
             number = value(text, dialect)
         except ValueError:
@@ -561,7 +561,7 @@ def _places(
                 hint = "columns of an array go by their numbers from 0"
             elif not name.isprintable():
                 hint = "a backslash is one in single quotes alone, so write the name in these"
-            elif alike and _composed(alike[0]) == _composed(name):
+            elif alike and _normalize(alike[0]) == _normalize(name):
                 hint = "copy the name from the file, whose letters are composed otherwise"
             raise InputError(f"{path} has no {name!r} among {plural(len(header), kind)}; {hint}")
         if header.count(name) > 1:
@@ -572,10 +572,10 @@ def _places(
 
 def _plain(name: str) -> str:
     """Return a name without capitals, quotes and blanks around it, and marks that nobody sees."""
-    return _composed(name).replace("\ufeff", "").strip(" \t\"'").lower()
+    return _normalize(name).replace("\ufeff", "").strip(" \t\"'").lower()
 
 
-def _composed(name: str) -> str:
+def _normalize(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 

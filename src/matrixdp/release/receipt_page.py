@@ -65,7 +65,7 @@ def _paragraphs(statement: Mapping[str, Any], files: str) -> Iterator[tuple[str,
         f"{every()[answer['query']].title}{target}{label}, of {records} in {place}, on "
         f"{statement['date']} (UTC). {says}.",
     )
-    yield "Whom it protects:", _protected(statement)
+    yield "Whom it protects:", _protection(statement)
     yield f"Epsilon is {up(statement['epsilon'])}:", _odds(statement)
     yield f"Delta is {up(statement['delta'])}:", _chance(statement)
     yield "Missing and extreme values:", " ".join(_rules(statement))
@@ -102,16 +102,16 @@ def _spending(statement: Mapping[str, Any]) -> str:
     )
 
 
-def _hidden(statement: Mapping[str, Any]) -> tuple[str, str]:
+def _secret(statement: Mapping[str, Any]) -> tuple[str, str]:
     return _HIDDEN[statement.get("adjacency", "replace"), "person" in statement]
 
 
-def _protected(statement: Mapping[str, Any]) -> str:
+def _protection(statement: Mapping[str, Any]) -> str:
     unit, caution = "each single record", " Who has several records is protected less."
     if "person" in statement:
         unit, caution = "all records of each person together", ""
     return (
-        f"{unit}. Nobody can tell from the release, beyond the odds below, {_hidden(statement)[0]}."
+        f"{unit}. Nobody can tell from the release, beyond the odds below, {_secret(statement)[0]}."
         f" Exactly: {statement['neighbours']}.{caution}"
     )
 
@@ -124,7 +124,7 @@ def _odds(statement: Mapping[str, Any]) -> str:
     unit = "a person's records" if "person" in statement else "a record"
     return (
         f"up to delta, whatever is released is at most {_factor(statement['epsilon'])} times as "
-        f"likely with {unit} as {_hidden(statement)[1]}, or the other way round; the odds of a "
+        f"likely with {unit} as {_secret(statement)[1]}, or the other way round; the odds of a "
         "guess change by no more."
     )
 

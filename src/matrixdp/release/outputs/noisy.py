@@ -112,7 +112,7 @@ def reader(
     order = [(columns or output.columns).index(name) for name in output.columns]
 
     def read(draw: Draw) -> Noisy:
-        draw = _reordered(draw, order)
+        draw = _reorder(draw, order)
         if not isinstance(draw, Outcome):
             return output.noisy(MomentNoise(release.widest, **size), draw)
         noise = MomentNoise(release.at(draw.radius), draw.centre_std, **size)
@@ -121,7 +121,7 @@ def reader(
     return read
 
 
-def _reordered(draw: Draw, order: Sequence[int]) -> Draw:
+def _reorder(draw: Draw, order: Sequence[int]) -> Draw:
     """Return a draw of moments with its columns in another order; a constant stays in its place."""
     if [*order] == [*range(len(order))]:
         return draw
