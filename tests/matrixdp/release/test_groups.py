@@ -305,5 +305,5 @@ def test_many_categories_have_room_on_the_disk(tmp_path):
     plan = plans.plan(made, even_if_useless=True)
     draw, (description,) = plan._prepare("2020-01-01", {})
     sizes = description.sizes(plan.mechanism.numbers)
-    for name, text in description.answer(draw()).files().items():
+    for name, text in description.answer(draw(), plan.output).files().items():
         assert len(text.encode()) <= sizes[name]
