@@ -160,7 +160,7 @@ def _check_parts(folder: Path, path: Path) -> None:
         InputError: one was released alone, or is a link to a part of another folder that was
             released, and their charges would not count.
     """
-    places = {_beside(one) for one in [folder, *_parts(folder)]}
+    places = {default_path(one) for one in [folder, *_parts(folder)]}
     # No other one can be stated for all where there are several.
     accounts = {_follow(place) for place in places if os.path.lexists(place)}
     for part in _parts(folder):
