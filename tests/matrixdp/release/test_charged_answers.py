@@ -211,7 +211,7 @@ def test_records_in_memory_have_the_numbers_of_their_draw(
 
 
 #: Records in half ranges, the groups of the records, and where a draw has their means by column.
-SCALED = (harness.ROWS - [60, 100_000]) / [60, 100_000]
+SCALED = np.clip((harness.ROWS - [60, 100_000]) / [60, 100_000], -1, 1)
 GROUP = np.arange(len(SCALED)) % 2
 MEANS = {"0": SCALED[:, 0].mean(), "1": SCALED[:, 1].mean()}
 OF_GROUP = {
