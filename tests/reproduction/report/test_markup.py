@@ -51,6 +51,24 @@ def test_significant_digits_of_a_rounded_number_are_all_written(number, shown):
 
 
 @pytest.mark.parametrize(
+    ("number", "bound", "shown"),
+    [
+        (0.002834, "upper", "0.0029"),
+        (0.002834, "lower", "0.0028"),
+        (55.83, "lower", "55"),
+        (55.83, "", "56"),
+        (99.2, "upper", "100"),
+        (0.0999, "lower", "0.099"),
+        (0.1 * 3, "upper", "0.3"),
+        (0.1 * 3, "lower", "0.3"),
+        (-1.26, "upper", "-1.2"),
+    ],
+)
+def test_a_bound_is_rounded_to_its_safe_side(number, bound, shown):
+    assert significant(number, 2, bound) == shown
+
+
+@pytest.mark.parametrize(
     ("mean", "half_width", "shown"),
     [
         (0.19954, 0.00413, "0.1995 ± 0.0041"),

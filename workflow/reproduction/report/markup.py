@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -126,10 +127,11 @@ def short(number: float, digits: int = 3) -> str:
     return _without_zeros(mantissa) + exponent + power
 
 
-def significant(number: float, digits: int = 3) -> str:
+def significant(number: float, digits: int = 3, bound: str = "") -> str:
     """Return a number with ``digits`` significant digits, where :func:`short` drops zeros.
 
-    A rounded number keeps the zeros at its end (0.2003 is 0.200); an exact one has none.
+    A rounded number keeps the zeros at its end (0.2003 is 0.200); an exact one has none. What is
+    said to be at most a number is an ``upper`` bound, which rounds up, and a ``lower`` one down.
     """
     if math.isnan(number):
         return ""
@@ -137,6 +139,10 @@ def significant(number: float, digits: int = 3) -> str:
         return f"{number:.0f}"
     digits = max(digits, min(3, len(f"{abs(number):.0f}")))
     rounded = float(f"{number:.{digits - 1}e}")
+    if bound:
+        rule = {"upper": decimal.ROUND_CEILING, "lower": decimal.ROUND_FLOOR}[bound]
+        # What twelve digits leave out comes from the order of adding.
+        rounded = float(decimal.Context(digits, rule).create_decimal(f"{number:.12g}"))
     text, _, power = f"{rounded:.{digits - 1}e}".partition("e")
     plain = PLAIN[0] <= abs(rounded) < PLAIN[1]
     if plain:

@@ -56,7 +56,7 @@ def load_numbers(files: Files) -> dict[str, PrintedNumber]:
 
     An entry has ``from`` (a file, see :mod:`reproduction.report.inputs`, or several, as far as the
     run has them), ``where`` (column and value), ``column``; and at will ``reduce`` (min, max or
-    count), ``scale``, ``digits``. Or ``products``: lists of names whose numbers are multiplied,
+    count), ``scale``, ``digits``, ``bound`` (upper or lower: rounded up or down). Or ``products``: lists of names whose numbers are multiplied,
     ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
     """
     run, numbers = Run(files), dict[str, PrintedNumber]()
@@ -136,10 +136,11 @@ def _product(entry: Mapping[str, Any], numbers: Mapping[str, PrintedNumber]) -> 
 def _rounded(value: float, entry: Mapping[str, Any], source: str, file: str) -> PrintedNumber:
     """Return a number in the unit and with the digits of its entry; NaN is missing."""
     digits, value = entry.get("digits", 3), value * entry.get("scale", 1)
-    rounding = f"{digits} significant digits"
+    bound = entry.get("bound", "")
+    rounding = f"{digits} significant digits" + {"upper": ", up", "lower": ", down"}.get(bound, "")
     if math.isnan(value):
         return PrintedNumber(MISSING, None, rounding, source, file)
-    return PrintedNumber(significant(value, digits), value, rounding, source, file)
+    return PrintedNumber(significant(value, digits, bound), value, rounding, source, file)
 
 
 def _matches(column: pd.Series, value: Any) -> pd.Series:
