@@ -309,7 +309,11 @@ def _strongest(
 
 
 def _scores(first: Sample, second: Sample, spread: Array) -> tuple[float, ...]:
-    """Return how far apart a few runs on neighbours are: failures, means, one entry, scales."""
+    """Return how far apart a few runs on neighbours are: failures, means, one entry, scales.
+
+    Run k of both has the same seed, so that their difference is what the records move. ``spread``
+    (d,) is the standard deviation of each entry over runs on one data set.
+    """
     failures = {*first.failures, *second.failures}
     apart = [abs(np.mean(first.failures == f) - np.mean(second.failures == f)) for f in failures]
     moves = np.abs(first.flat - second.flat)
@@ -317,6 +321,7 @@ def _scores(first: Sample, second: Sample, spread: Array) -> tuple[float, ...]:
     moved = moves.mean(axis=0) / np.maximum(spread, small)
     moved[moves.max(axis=0) <= small] = 0.0
     uneven = np.ptp(moves, axis=0) / np.maximum(spread, small)
+    uneven[moves.max(axis=0) <= small] = 0.0
     sizes = (float(np.linalg.norm(moved, order)) for order in (1, np.inf))
     return max(apart), *sizes, float(uneven.max())
 

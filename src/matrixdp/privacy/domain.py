@@ -29,6 +29,10 @@ class Box:
 
     def __post_init__(self) -> None:
         lower = checks.array(shape=(None,), lower=self.lower)
+        if lower.ndim != 1 or not lower.size:
+            raise InputError(
+                f"lower has shape {lower.shape}; give one number per feature, of one or more"
+            )
         upper = checks.array(shape=lower.shape, upper=self.upper)
         for i in np.flatnonzero(~(lower < upper)):
             raise InputError(

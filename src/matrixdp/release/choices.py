@@ -98,7 +98,9 @@ def ordered(listed: Sequence[Option]) -> list[Option]:
     ):
         return [*listed]
     typical = [outlooks.typical(option.losses) for option in listed]
-    return [replace(listed[i], typical_loss=typical[i]) for i in outlooks.order(typical)]
+    result = [replace(listed[i], typical_loss=typical[i]) for i in outlooks.order(typical)]
+    # What is useless is refused: it is not taken while another one is of use.
+    return sorted(result, key=lambda option: option.useless)
 
 
 def candidates(spec: Output) -> list[Option]:

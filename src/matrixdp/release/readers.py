@@ -253,7 +253,11 @@ def has_records(path: Path, dialect: Dialect) -> bool:
     with path.open(newline="\n", encoding="utf-8", errors="replace") as file:
         lines = (line.lstrip(_MARK).rstrip("\r\n") for line in file)
         header = next(filter(None, lines), "")[:_LONGEST]
-        columns = len(next(csv.reader([header], delimiter=dialect.separator), []))
+        try:
+            columns = len(next(csv.reader([header], delimiter=dialect.separator), []))
+        except csv.Error:
+            # Whoever reads the records refuses such a line in a sentence.
+            return True
         return any(line or columns == 1 for line in lines)
 
 

@@ -1,6 +1,7 @@
 """What fits into a total: what refusals propose works, and several releases share one."""
 
 import re
+from dataclasses import replace
 
 import harness
 import numpy as np
@@ -23,6 +24,18 @@ def test_recommendations_for_what_is_planned_fit_together(folder):
     for query in ("mean", "second_moments", "components"):
         assert run(folder, query, query=query, epsilon=1.0, total=TOTAL) == 0
     assert 1.4 < ledger.total_epsilon(books(folder)) < 1.8
+
+
+def test_what_noise_hides_comes_after_what_is_of_use(tmp_path):
+    """Of typical losses the first has the least; even so it would be refused."""
+    spec = harness.spec(tmp_path, query="covariance", mechanism="gaussian")
+    (option,) = choices.candidates(spec)
+    losses = {"hidden": (0.95, 1.0, 1.0, 1.0), "of use": (0.85, 3.4, 13.0, 50.0)}
+    listed = [replace(option, key=key, losses=row, worst=1.0) for key, row in losses.items()]
+    assert [one.key for one in choices.ordered(listed)] == ["of use", "hidden"]
+    # The control: where both are of use, the least typical loss is first.
+    listed[0] = replace(listed[0], losses=(0.8, 1.0, 1.0, 1.0))
+    assert [one.key for one in choices.ordered(listed)] == ["hidden", "of use"]
 
 
 @pytest.mark.parametrize("query", ["mean", "covariance"])

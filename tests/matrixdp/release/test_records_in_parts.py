@@ -102,6 +102,10 @@ SPOILED = {
         lambda v: [(v / name).write_text("age\n\n\n") for name in ("b.csv", "c.csv")],
         "the same records in b.csv and c.csv",
     ),
+    "lines of an old Mac": (
+        lambda v: [(v / f"{k}.csv").write_bytes(b"age,income\r1,%d\r" % k) for k in (1, 2)],
+        "carriage return",
+    ),
     "no names": (lambda v: (v / "b.csv").write_text(""), "b.csv is empty"),
 }
 

@@ -56,8 +56,9 @@ def load_numbers(files: Files) -> dict[str, PrintedNumber]:
 
     An entry has ``from`` (a file, see :mod:`reproduction.report.inputs`, or several, as far as the
     run has them), ``where`` (column and value), ``column``; and at will ``reduce`` (min, max or
-    count), ``scale``, ``digits``, ``bound`` (upper or lower: rounded up or down). Or ``products``: lists of names whose numbers are multiplied,
-    ``reduce`` and ``scale``. ``claims.ID`` stands for the verdict on a claim.
+    count), ``scale``, ``digits``, ``bound`` (upper or lower, which rounds up or down). Or
+    ``products``: lists of names whose numbers are multiplied, ``reduce`` and ``scale``.
+    ``claims.ID`` stands for the verdict on a claim.
     """
     run, numbers = Run(files), dict[str, PrintedNumber]()
     read = functools.cache(functools.partial(_table, run=run))

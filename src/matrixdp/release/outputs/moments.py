@@ -166,7 +166,9 @@ class Moments(AboutMean):
     def remedies(self) -> str:
         """What helps where noise hides an answer: another weight, or a list without it."""
         weight = "leave mean_weight out, " * (self.mean_weight is not None)
-        return f"{weight}{super().remedies}leave what is hidden out of query, "
+        # An estimator states no query, and gives all answers.
+        query = "leave what is hidden out of query, " * ("query" in self.terms)
+        return f"{weight}{super().remedies}{query}"
 
     def answer(self, noisy: Noisy) -> Array:
         """Return the noisy covariance in half ranges, (m, m), which readings are made of."""
