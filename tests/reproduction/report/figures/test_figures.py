@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import runfiles
 from drawntexts import outside, overlaps
-from packages import PATH
+from packages import PATH, ROOT
 from PIL import Image
 
 from matrixdp.checks import InputError
@@ -60,7 +60,9 @@ def test_the_same_data_give_the_same_bytes_in_another_process(root, saved, tmp_p
     # A user's settings and another order of hashes change nothing.
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\n")
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([PATH, os.path.dirname(runfiles.__file__)]),
+        "PYTHONPATH": os.pathsep.join(
+            [PATH, str(ROOT / "tests"), os.path.dirname(runfiles.__file__)]
+        ),
         "PYTHONHASHSEED": "7",
         "MATPLOTLIBRC": str(tmp_path),
     }
