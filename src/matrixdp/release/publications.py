@@ -264,10 +264,10 @@ def _check_sums(merged: Sums, name: Path) -> None:
     """
     changed = "the sums are not as mdp.sums made them, or as they were saved; sum the parts again"
     with as_input_error(changed):
-        asked = parser.from_table(name, {**merged.table, "epsilon": 1.0, "file": str(name)})
-        fits = merged.steps.shape == asked.query.shape
+        request = parser.from_table(name, {**merged.table, "epsilon": 1.0, "file": str(name)})
+        fits = merged.steps.shape == request.query.shape
         fits &= all(type(number) is int for number in (merged.count, *merged.steps.flat))
-        if not fits or _request_of_sums(asked) != merged.request:
+        if not fits or _request_of_sums(request) != merged.request:
             raise InputError(changed)
 
 

@@ -126,7 +126,7 @@ def answers_again(
             answers = _read(plan, file, stored, state, path)
         elif stored.answer is None:
             assert stored.release is not None
-            answers = [_described(plan, spec, stored.release, state, path)]
+            answers = [_describe_draw(plan, spec, stored.release, state, path)]
             with contextlib.suppress(InputError):
                 content = answers[0].content()
                 storage.store(path, file.name, stored.release, content, stored.readings)
@@ -177,26 +177,26 @@ def _read(
     """Return the answers that are read from a stored draw, and store those that are new."""
     assert stored.release is not None
     readings = {request_digest(output, path): output for output in _readings(plan.spec)}
-    found, all_readings = [], dict(stored.readings)
+    answers, all_readings = [], dict(stored.readings)
     for key, output in readings.items():
         if key not in all_readings:
-            answer = _described(plan, output, stored.release, state, path, shared=True)
+            answer = _describe_draw(plan, output, stored.release, state, path, several=True)
             all_readings[key] = content_with_receipt(answer)
-        found.append(Answer(**all_readings[key]))
+        answers.append(Answer(**all_readings[key]))
     if len(all_readings) > len(stored.readings):
         with contextlib.suppress(InputError):
             storage.store(path, file.name, stored.release, stored.answer, all_readings)
-    return found
+    return answers
 
 
-def _described(
+def _describe_draw(
     plan: Plan,
     spec: Output,
     stored: dict[str, Any],
     state: ledger.Account,
     path: Path,
     *,
-    shared: bool = False,
+    several: bool = False,
 ) -> Answer:
     """Return an answer to a stored draw, by the mechanism that drew it.
 
@@ -204,17 +204,17 @@ def _described(
         spec: the answer.
         stored: the draw, and of what it is.
         state, path: the account, and its path.
-        shared: whether the draw has several answers.
+        several: whether the draw has several answers.
 
     Raises:
         InputError: this version calibrates it to other noise, or its description fails again.
     """
-    weight = stored.get("constant_weight", 1.0) if shared else spec.mean_weight
+    weight = stored.get("constant_weight", 1.0) if several else spec.mean_weight
     weight = None if stored["taken"] == CLIPPED else weight
     spec = replace(spec, total=ledger.terms(state)[0], mean_weight=weight).by(stored["taken"])
     option = choices.possible(spec, state)[0]
-    taken = replace(plan, spec=spec, option=option)
-    for key, value in taken.calibration().items():
+    plan_of_draw = replace(plan, spec=spec, option=option)
+    for key, value in plan_of_draw.calibration().items():
         # A draw of an earlier version says nothing of a weight, which it has not.
         first = stored.get(key, value)
         if value != first and not math.isclose(value, first, rel_tol=_SAME):
@@ -223,11 +223,11 @@ def _described(
                 f"matrixdp has {value:.6g}; describe it by the version of its receipt"
             )
     statement = stored["receipt"]
-    if shared:
-        statement = receipt.of_kept(statement, taken.output, option)
+    if several:
+        statement = receipt.of_kept(statement, plan_of_draw.output, option)
     columns = [name for name, *_ in stored["columns"]]
-    read = reader(taken.output, taken.mechanism, columns)
-    return Description(taken.output, statement, read).describe(stored_draw(stored["draw"]))
+    read = reader(plan_of_draw.output, plan_of_draw.mechanism, columns)
+    return Description(plan_of_draw.output, statement, read).describe(stored_draw(stored["draw"]))
 
 
 def _readings(spec: Output) -> list[Output]:

@@ -247,10 +247,10 @@ class Judge:
             f"{short(mean, 4)} for {_name(row, claim)}"
             for mean, row in zip((part.mean_better, part.mean_worse), rows, strict=True)
         )
-        than, asked = _compare(part)
+        than, requirement = _compare(part)
         if part.comparison.relation == "beats" and not ordered:
             than = " and"
-        return f"{at}{metric} is {first}{than} {second}{asked}"
+        return f"{at}{metric} is {first}{than} {second}{requirement}"
 
     def _inseparable(self, claim: Claim) -> list[str]:
         """Return a clause on rows whose difference may be 0 by the paper's intervals, if any."""
@@ -348,14 +348,14 @@ def _compare(part: Evidence) -> tuple[str, str]:
     """Return how the first row of a comparison differs from the second, and what is asked for."""
     relation, even = part.comparison.relation, float(part.comparison.relation == "times")
     allowed = f"be worse by {short(-part.margin)}" if part.margin else "not be worse"
-    asked = {
+    requirement = {
         "by": f", where better by {short(part.margin)} is claimed",
         "times": f", where better by a factor of {short(part.margin)} is claimed",
         "within": f", where it may {allowed}",
         "share": f", where it may {allowed}",
     }.get(relation, "")
     if part.effect == even:
-        return " and", asked
+        return " and", requirement
     is_better = part.effect > even
     amount = ""
     if relation == "times":
@@ -363,7 +363,7 @@ def _compare(part: Evidence) -> tuple[str, str]:
         amount = f" by a factor of {short(factor, 4)}"
     elif relation != "beats":
         amount = f" by {short(abs(part.effect))}"
-    return f", {'better' if is_better else 'worse'}{amount} than", asked
+    return f", {'better' if is_better else 'worse'}{amount} than", requirement
 
 
 def _by_epsilon(tests: Tests) -> str:

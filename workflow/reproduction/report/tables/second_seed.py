@@ -60,9 +60,9 @@ def compare_verdicts(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     tables = [table[table["test"].ne("")] for table in (first, second)]
     columns = [[*_CLAIM, *_VERDICT, *_NUMBERS], ["id", "data_status", *_VERDICT, *_NUMBERS]]
     parts = [table[names] for table, names in zip(tables, columns, strict=True)]
-    both = parts[0].merge(parts[1], on=["id", "data_status"], suffixes=("", OTHER))
-    different = [both[name].ne(both[f"{name}{OTHER}"]) for name in _VERDICT]
-    return both.assign(differs=pd.concat(different, axis=1).any(axis=1))
+    pairs = parts[0].merge(parts[1], on=["id", "data_status"], suffixes=("", OTHER))
+    different = [pairs[name].ne(pairs[f"{name}{OTHER}"]) for name in _VERDICT]
+    return pairs.assign(differs=pd.concat(different, axis=1).any(axis=1))
 
 
 def caption(count: int) -> str:
