@@ -18,7 +18,7 @@ from reproduction.models import Schema, alternatives, schema, values  # noqa: E4
 
 INTRODUCTION = """# Settings
 
-This page is made by `python docs/settings.py` from `workflow/reproduction/config.py`.
+This page is made by `.venv/bin/python docs/settings.py` from `workflow/reproduction/config.py`.
 
 `config.yaml`, in the folder where `snakemake` runs or else in that of the workflow, says what to
 run. As it comes it reproduces both papers, and nothing must be filled in: the data sets are
@@ -32,7 +32,7 @@ data: {source: simulated}               # no network
 ```
 
 ```
-snakemake --configfile mine.yaml
+.venv/bin/snakemake --configfile mine.yaml
 ```
 
 A mapping is merged with that of `config.yaml`, key by key; a list or a number replaces the one
@@ -90,7 +90,7 @@ def files() -> dict[Path, str]:
             schema(model), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
         )
         texts[ROOT / "workflow" / f"{name}.schema.yaml"] = (
-            f"# Made by `python docs/settings.py` for editors.\n{text}"
+            f"# Made by `.venv/bin/python docs/settings.py` for editors.\n{text}"
         )
     return texts
 
