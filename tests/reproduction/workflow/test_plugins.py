@@ -25,7 +25,7 @@ def library(project):
 def install(project):
     """Install the example's package, and return the targets of its commands."""
     install, targets = follow(project, "matrix-mine/pyproject.toml")
-    assert install[:4] == ["uv", "pip", "install", "--no-deps"]
+    assert install[:5] == [".venv/bin/python", "-m", "pip", "install", "--no-deps"]
     # No network: the wheel is made and installed without the installer's own tools.
     add(build(project.folder / install[-1], project.folder / "wheels"), library(project))
     assert targets[0] == "snakemake"
