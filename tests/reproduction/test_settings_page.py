@@ -12,4 +12,4 @@ SPEC.loader.exec_module(settings)
 
 @pytest.mark.parametrize("path", settings.files())
 def test_what_is_made_of_the_models_is_current(path):
-    assert path.read_text() == settings.files()[path], "say `.venv/bin/python docs/settings.py`, and look"
+    assert path.read_text() == settings.files()[path], "say `.venv/bin/python docs/settings.py`"
