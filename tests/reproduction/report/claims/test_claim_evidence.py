@@ -137,6 +137,7 @@ def test_a_claim_is_judged_by_the_trials_that_its_rows_share(run):
     }
     found = verdict(run, "laplace beats ppca", rows=wide, epsilons="all")
     assert found["evidence"] == "50 paired trials"
+    assert "by the mean over 2 epsilons RMSE is" in found["said"]
     parts["ppca"] = parts["ppca"][parts["ppca"]["trial"].lt(50)]
     found = verdict(run, "laplace beats ppca", rows=parts)
     assert found["evidence"] == "50 paired trials"

@@ -31,6 +31,9 @@ def test_one_reversed_comparison_of_several_refutes_and_one_open_leaves_open(run
     rows = ordered(goe=0.9, jl_exact=1.0)
     found = verdict(run, "laplace beats ppca", "laplace beats goe", rows=rows)
     assert found["verdict"] == "not reproduced"
+    assert "of 2 comparisons 1 holds; in the clearest that fails RMSE is 1" in found["said"]
+    none = verdict(run, "laplace beats jl_exact", "laplace beats goe", rows=rows)
+    assert "of 2 comparisons none holds" in none["said"]
     open_one = verdict(run, "laplace beats ppca", "laplace beats jl_exact", rows=rows)
     assert open_one["verdict"] == "undecided"
     assert "no difference is clear" in open_one["said"]
@@ -145,7 +148,8 @@ def test_another_reading_may_hold_where_the_claim_does_not(run):
     other = {"reading": "equal budget", "compare": ["goe beats laplace"]}
     found = verdict(run, "ppca beats laplace", rows=rows, otherwise=other)
     assert (found["verdict"], found["condition"]) == ("narrower", "equal budget")
-    assert "equal budget" in found["said"]
+    assert found["said"].startswith("under equal budget, RMSE is 0.5 for ")
+    assert "; as printed RMSE is 1.5 for " in found["said"]
     few = {name: values[:9] for name, values in rows.items()}
     assert verdict(run, "ppca beats laplace", rows=few, otherwise=other)["verdict"] == "undecided"
 

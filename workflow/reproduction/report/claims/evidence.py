@@ -110,6 +110,12 @@ class Case:
         return REPRODUCED if holds else UNDECIDED
 
     @property
+    def n_hold(self) -> int:
+        """How many of the comparisons hold clearly, each corrected for all of them."""
+        count = len(self.evidence)
+        return sum(2 * count * part.p_for < self.level for part in self.evidence)
+
+    @property
     def decisive(self) -> int:
         """Index of the comparison that decides."""
         failed = self.verdict == NOT_REPRODUCED

@@ -204,10 +204,12 @@ class Judge:
             else:
                 weakest = other.evidence[other.joint.weakest]
                 ordered = other.enough and other.verdict != UNDECIDED
-                means = self._means(weakest, claim, ordered=ordered)
-                reasons.append(f"under {reading}, {means}")
+                means = f"under {reading}, {self._means(weakest, claim, ordered=ordered)}"
                 if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
+                    # The reason that decides comes first.
+                    reasons = [means, f"as printed {reasons[0]}", *reasons[1:]]
                     return Decision(NARROWER, reading, reasons)
+                reasons.append(means)
         if verdict == DEPENDS:
             return Decision(DEPENDS, EPSILON if len(tests.cases) > 1 else UNIT, reasons)
         if verdict == REPRODUCED:
@@ -222,9 +224,14 @@ class Judge:
         case = tests.case
         claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
         ordered, prefix = case.enough and verdict != UNDECIDED, ""
-        means = self._means(part, claim, ordered=ordered)
-        if len(case.evidence) > 1 and verdict == REPRODUCED and claim.every:
-            prefix = f"in the closest of {len(case.evidence)} comparisons "
+        means, count = self._means(part, claim, ordered=ordered), len(case.evidence)
+        if len(epsilons := case.parts[case.decisive].epsilons) > 1:
+            means = f"by the mean over {len(epsilons)} epsilons {means}"
+        if count > 1 and claim.every and verdict == REPRODUCED:
+            prefix = f"in the closest of {count} comparisons "
+        elif count > 1 and claim.every and verdict == NOT_REPRODUCED and tests.mean is None:
+            holds = f"{case.n_hold or 'none'} hold{'' if case.n_hold > 1 else 's'}"
+            prefix = f"of {count} comparisons {holds}; in the clearest that fails "
         if tests.mean is not None:
             over_all = tests.mean.evidence[tests.mean.decisive]
             mean = self._means(over_all, claim, ordered=False)
