@@ -39,7 +39,7 @@ images: setup ## private features on CIFAR-10's pictures, in results/images, in 
 	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
 second-seed: setup ## the verdicts with another root seed, in results/second_seed, in about 20 minutes
 	@$(snakemake) results/second_seed/claims.csv $(ARGS) --configfile workflow/config/second_seed.yaml
-plan: setup ## what a run would do: each job with a reason of its own and that, all jobs by rule, and the time
+plan: setup ## what a run would do: each job that has a reason of its own, and why, all jobs by rule, and the time
 	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)
 claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings
 	@[ "$(ID)" ] || { echo "Say which claim, as in \`make claim ID=M16\`; results/reference/tables/claims.md has all." >&2; exit 2; }
