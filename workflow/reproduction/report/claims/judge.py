@@ -6,6 +6,7 @@ which are corrected together, and decided. Its controls follow, and its columns.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -117,6 +118,7 @@ class Judge:
     def __init__(self, files: Files, *, epsilon: str) -> None:
         self._files = files
         self._trials = Trials(files, epsilon)
+        self._values_of_readings = functools.cache(self._read_values_of_readings)
 
     def judge(self, claims: Sequence[Claim]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the ledger, and one row per comparison (``COMPARISONS``)."""
@@ -305,11 +307,14 @@ class Judge:
     def _statuses(self, case: Case) -> set[str]:
         return {self._trials.status(part.comparison.first.experiment) for part in case.evidence}
 
+    def _read_values_of_readings(self, experiment: str) -> across.ReadingValues | None:
+        return across.read_reading_values(experiment, self._files)
+
     def _readings(self, claim: Claim) -> across.Count:
         """Return the number of readings in which a claim holds."""
         if len(claim.experiments) > 1 or claim.test.epsilons != "table":
             return across.Count()
-        by_reading = across.read_reading_values(claim.experiments[0], self._files)
+        by_reading = self._values_of_readings(claim.experiments[0])
         if by_reading is None:
             return across.Count()
         return across.count(

@@ -40,6 +40,7 @@ class Trials:
         self._summary = functools.cache(self._read_summary)
         self._frame = functools.cache(self._read_frame)
         self._same = functools.cache(self._read_same)
+        self._published = functools.cache(self._run.published)
         self.column = functools.cache(self._column)
 
     def status(self, experiment: str) -> str:
@@ -86,7 +87,7 @@ class Trials:
 
     def cell(self, row: Row) -> pd.Series | None:
         """Return what a paper prints of a row, if it has it once; it has no other direction."""
-        table = self._run.published(catalogue.experiment(row.experiment).results)
+        table = self._published(catalogue.experiment(row.experiment).results)
         cells = table[table["mechanism"].eq(row.mechanism)]
         return cells.iloc[0] if row.direction is None and len(cells) == 1 else None
 
