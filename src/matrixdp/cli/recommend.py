@@ -38,19 +38,24 @@ def run(specification: str, *, picture: str | None, json: bool) -> None:
         _write_picture(Path(picture), specs)
     for spec in specs:
         notes = [*filter(None, [choices.proposal(spec), *receipt.cautions(spec)])]
-        is_kept = stored_draws.is_kept(spec, *choices.account_of(spec))
+        books = choices.account_of(spec)
+        is_kept = stored_draws.is_kept(spec, *books)
         if is_kept:
             notes.append(
                 "the account keeps a draw that answers this at no cost, and what follows is of a "
                 'new one, for which add label = "..."'
             )
-        elif sentence := stored_draws.repetition(spec, charged):
-            notes.append(sentence)
+        else:
+            notes += filter(None, [stored_draws.larger_draw(spec, *books)])
         terminal.note([] if json else notes)
         fitting = choices.rank(spec)
         firsts.append(fitting[0][0])
+        planned = plans.Plan(spec, None, option=firsts[-1])
         if not is_kept:
-            charged.append(plans.Plan(spec, None, option=firsts[-1]))
+            if sentence := stored_draws.repetition(planned, charged):
+                terminal.note([] if json else [sentence])
+                notes.append(sentence)
+            charged.append(planned)
         content = {**_content(spec, fitting), "notes": notes}
         contents.append(content)
         if not json:

@@ -35,7 +35,8 @@ from matrixdp.release.outputs import (
     kinds,
     serves_present,
 )
-from matrixdp.release.outputs.moments import check_mean_weight
+from matrixdp.release.outputs.about_mean import AboutMean
+from matrixdp.release.outputs.moments import are_of_same_moments, check_mean_weight
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.people import People
 
@@ -146,10 +147,25 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
     names = [spec.release_name for spec in specs]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"two releases have the name {name}; give each a label of its own")
+            one, other, *_ = (spec for spec in specs if spec.release_name == name)
+            raise InputError(
+                f"two releases have the name {name}; "
+                + "leave one out, and put it in the place of the other afterwards, where it costs "
+                "nothing, or " * _is_read_from(one, other) + "give each a label of its own"
+            )
         if Path(name).name != name or name == "..":
             raise InputError(f"label is {name!r}; it must be fit for the name of a folder")
     return specs
+
+
+def _is_read_from(one: Output, other: Output) -> bool:
+    """Return whether a request is read from the draw of another one, if this has its noise."""
+    return (
+        isinstance(one, AboutMean)
+        and isinstance(other, AboutMean)
+        and (one.answers_mean, one.mean_weight) == (other.answers_mean, other.mean_weight)
+        and are_of_same_moments(one, other, Path())
+    )
 
 
 def _shared_keys(table: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -278,7 +278,8 @@ def plan(
         state, name = account.state(), account.path
         if stored_draws.is_kept(spec, state, name):
             return Plan(spec, account)
-        if sentence := choices.proposal(spec):
+        sentence = stored_draws.larger_draw(spec, state, name) or choices.proposal(spec)
+        if sentence:
             raise InputError(sentence)
     else:
         state, name = choices.account_state(spec, account)
@@ -369,7 +370,7 @@ def make_all(
     for spec in specs:
         planned = plan(spec, even_if_useless=even_if_useless)
         if planned.option is not None:
-            if sentence := stored_draws.repetition(spec, charged):
+            if sentence := stored_draws.repetition(planned, charged):
                 raise InputError(sentence)
             charged.append(planned)
             after = ledger.add(after, ledger.entry(planned.mechanism))

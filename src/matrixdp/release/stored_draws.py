@@ -21,7 +21,11 @@ from matrixdp.release.description import (
 )
 from matrixdp.release.outputs import Moments, Output
 from matrixdp.release.outputs.about_mean import AboutMean
-from matrixdp.release.outputs.moments import as_reading, moments_request
+from matrixdp.release.outputs.moments import (
+    are_of_same_moments,
+    as_reading,
+    moments_request,
+)
 from matrixdp.release.outputs.noisy import reader, stored_draw
 from matrixdp.release.outputs.output import CLIPPED
 
@@ -70,37 +74,88 @@ def _has_mean(spec: Output, stored: Mapping[str, Any]) -> bool:
     return math.isclose(weight, stored.get("constant_weight", 1.0), rel_tol=_SAME)
 
 
-def repetition(spec: Output, others: Sequence[Plan]) -> str:
-    """Return a sentence on a new release that the draw of another new one answers; else nothing.
-
-    It would be read from that draw, not charged, and its share of the total would buy nothing.
+def larger_draw(spec: Output, state: ledger.Account, path: Path) -> str:
+    """Return a sentence on a kept draw of a larger epsilon that answers a request; else nothing.
 
     Args:
-        spec: the release.
-        others: those that are charged before it.
+        spec: the release, which the account has no draw of.
+        state, path: the account, and its path.
     """
-    account = storage.account_path(spec.file, spec.account)
-    for other in others:
-        outputs = [*_readings(other.spec), *_readings(spec)]
-        moments = [moments_request(one, account.parent) for one in (other.spec, spec)]
-        if (
-            isinstance(other.spec, AboutMean)
-            and _readings(spec)
-            and storage.digest(moments[0]) == storage.digest(moments[1])
-            and _has_mean(spec, other.calibration())
-        ):
-            names = [
-                one.name for one in {request_digest(one, account): one for one in outputs}.values()
-            ]
-            # A list has one regression, of one target.
-            together = f"ask for both in one [[release]] by query = {json.dumps(names)}, or "
+    if not (spec.in_file and _readings(spec)):
+        return ""
+    epsilons: set[float] = set()
+    for charge in state["releases"]:
+        file = path.with_name(charge["answer"] or "no answer")
+        if "moments" in charge and file.is_file():
+            # What cannot be read answers nothing.
+            with contextlib.suppress(InputError):
+                stored = storage.content(file).release
+                if stored and stored["guarantee"][1] == spec.delta:
+                    epsilons.add(stored["guarantee"][0])
+    for epsilon in sorted(epsilons, reverse=True):
+        if epsilon > spec.epsilon and draw_file(replace(spec, epsilon=epsilon), state, path):
+            delta = f" and delta = {spec.delta!r}" if spec.delta else ""
             return (
-                f"{spec.release_name} asks for the moments of {other.spec.release_name} at the "
-                "same weight and would be read from its draw, so that a share of the total buys "
-                f'nothing; {together * (len({*names}) == len(names))}state a label = "..." for '
-                "another draw"
+                f"{path} keeps a draw of a larger epsilon, which answers {spec.release_name}; ask "
+                f"for it alone with epsilon = {epsilon!r}{delta}, which costs nothing, or state a "
+                'label = "..." for another draw'
             )
     return ""
+
+
+def repetition(planned: Plan, others: Sequence[Plan]) -> str:
+    """Return a sentence on a new release of moments that another new one has; else nothing.
+
+    At the same weight it would be read from that draw, not charged, and its share of the total
+    would buy nothing. At another weight both answers have less noise in one draw for both shares,
+    where this is of the same mechanism and the same weight of a mean.
+
+    Args:
+        planned: the release.
+        others: those that are charged before it.
+    """
+    spec = planned.spec
+    account = storage.account_path(spec.file, spec.account)
+    for other in others:
+        is_read = isinstance(other.spec, AboutMean) and _readings(spec)
+        if not is_read or not are_of_same_moments(other.spec, spec, account.parent):
+            continue
+        same_weight = (other.spec.epsilon, other.spec.delta) == (spec.epsilon, spec.delta)
+        outputs = {
+            storage.digest({**one.request(account.parent), "guarantee": None}): one.name
+            for one in (*_readings(other.spec), *_readings(spec))
+        }
+        names = [*outputs.values()]
+        # A list has one regression, of one target.
+        remedy = (
+            f"ask for both in one [[release]] by query = {json.dumps(names)}, with the sum of "
+            "their weights"
+            if len({*names}) == len(names)
+            else f"leave it out, and put it in the place of {other.spec.release_name} afterwards, "
+            "where it costs nothing"
+        )
+        asks = f"{spec.release_name} asks for the moments of {other.spec.release_name} at"
+        label = 'or state a label = "..." for another draw'
+        if same_weight and _has_mean(spec, other.calibration()):
+            return (
+                f"{asks} the same weight and would be read from its draw, so that a share of the "
+                f"total buys nothing; {remedy}, {label}"
+            )
+        if not same_weight and _is_same_draw(planned, other):
+            return (
+                f"{asks} another weight, and one draw for both shares has less noise in each; "
+                f"{remedy}, {label}"
+            )
+    return ""
+
+
+def _is_same_draw(one: Plan, other: Plan) -> bool:
+    """Return whether two draws of the same moments differ by the size of their noise alone."""
+    if not isinstance(one.spec, AboutMean):
+        return False
+    first, second = one.calibration(), other.calibration()
+    weights = first["constant_weight"], second["constant_weight"]
+    return first["taken"] == second["taken"] and math.isclose(*weights, rel_tol=_SAME)
 
 
 def answers_again(

@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 
 import harness
 import numpy as np
@@ -145,8 +146,8 @@ def test_another_answer_of_a_kept_draw_costs_nothing(folder, capsys, first, late
 
 #: What makes a request one of its own after {"query": "covariance"}.
 OTHERS = [
-    {"query": "components", "epsilon": 1.0},
-    {"query": "components", "delta": 1e-7},
+    {"query": "components", "epsilon": 2.1},
+    {"query": "components", "epsilon": 1.0, "delta": 1e-7},
     {"query": "components", "label": "again"},
     {"query": "components", "mechanism": "gaussian"},
     {"query": "components", "missing": "middle"},
@@ -195,7 +196,51 @@ def test_an_answer_without_its_draw_answers_nothing_else(folder):
     assert len(harness.charges(folder)) == 2
 
 
-#: Releases of one file of which the first draw answers the second, and the list that has both.
+#: A draw of epsilon 2, and requests of less that it answers.
+LARGER = [
+    ({"query": "covariance"}, {"query": "covariance"}),
+    ({"query": "covariance"}, {"query": ["regression", "components"], "target": "age"}),
+    ({"query": ["mean", "covariance"], "delta": None}, {"query": "mean", "delta": None}),
+]
+
+
+@pytest.mark.parametrize(("first", "later"), LARGER)
+def test_less_epsilon_than_a_kept_draw_has_is_refused(folder, capsys, first, later):
+    keys = {**TOTAL, "mechanism": "laplace" if "delta" in first else "gaussian", "epsilon": 2.0}
+    assert harness.run(folder, insist=True, **keys, **first) == 0
+    less = {**keys, **later, "epsilon": 1.9}
+    capsys.readouterr()
+    assert harness.run(folder, verb="recommend", **less) == 0
+    noted = capsys.readouterr().err
+    assert harness.run(folder, "later", **less) == 2
+    error = capsys.readouterr().err
+    assert error.partition(": ")[2] in noted
+    assert error.count("\n") == 1
+    # The remedies: what it says to state, and a label.
+    assert harness.run(folder, "free", **{**less, **stated(error)}) == 0
+    assert len(harness.charges(folder)) == 1
+    assert harness.run(folder, "more", insist=True, label="more", **less) == 0
+    assert len(harness.charges(folder)) == 2
+
+
+def stated(error):
+    """Return the numbers that a message says to state."""
+    return {key: float(number) for key, number in re.findall("(epsilon|delta) = ([^ ,]+)", error)}
+
+
+def test_a_share_of_less_than_a_kept_draw_has_is_refused(folder, capsys):
+    keys = {**TOTAL, "mechanism": "gaussian"}
+    assert harness.run(folder, releases=[{"query": "covariance"}], **keys) == 0
+    several = [{"query": "components"}, {"query": "covariance", "label": "new"}]
+    assert harness.run(folder, "several", releases=several, **keys) == 2
+    alone = {"query": "components", **stated(capsys.readouterr().err)}
+    assert harness.run(folder, "alone", **keys, **alone) == 0
+    assert len(harness.charges(folder)) == 1
+
+
+BUYS_NOTHING = "so that a share of the total buys nothing"
+LESS_NOISE = "one draw for both shares has less noise in each"
+#: Releases of one file whose moments are the same, and the list that has both.
 TWICE = [
     ([{"query": "covariance"}, {"query": "components"}], ["covariance", "components"]),
     ([{"query": "covariance"}, {"query": "mean"}], ["covariance", "mean"]),
@@ -211,28 +256,64 @@ TWICE = [
         None,
     ),
 ]
+# A mean alone is no moments: its share buys it less noise than any moments have.
+WEIGHTED = [
+    ([one, {**two, "weight": 2}], whole) for (one, two), whole in TWICE if two["query"] != "mean"
+]
+REFUSED = [(*row, BUYS_NOTHING) for row in TWICE] + [(*row, LESS_NOISE) for row in WEIGHTED]
 
 
-@pytest.mark.parametrize(("releases", "whole"), TWICE)
-def test_a_release_that_the_draw_of_another_answers_is_refused(folder, capsys, releases, whole):
+@pytest.mark.parametrize(("releases", "whole", "says"), REFUSED)
+def test_releases_of_the_same_moments_are_refused(folder, capsys, releases, whole, says):
     keys = {**TOTAL, "mechanism": "gaussian"}
     assert harness.run(folder, verb="recommend", releases=releases, **keys) == 0
     noted = capsys.readouterr().err
-    assert noted.count("so that a share of the total buys nothing") == 1
+    assert noted.count(says) == 1
     assert harness.run(folder, releases=releases, **keys) == 2
-    assert (error := capsys.readouterr().err).partition(": ")[2] in noted
+    error = capsys.readouterr().err
+    assert error.partition(": ")[2] in noted
     assert error.count("\n") == 1
     assert not harness.charges(folder)
-    # The remedies: a label, as below, and a list.
+    # The remedies: a label, as below, and a list, or another run.
     assert 'state a label = "..."' in error
     assert ("in one [[release]] by query = " in error) == bool(whole)
     if whole:
         assert f"query = {json.dumps(whole)}," in error
         assert harness.run(folder, "list", releases=[{"query": whole}], **keys) == 0
         assert len(harness.charges(folder)) == 1
+        return
+    assert "put it in the place of moments afterwards, where it costs nothing" in error
+    other = {"query": "covariance", "label": "other", "weight": 3}
+    for count, one in enumerate(releases):
+        several = [{**one, "weight": 1}, other]
+        assert harness.run(folder, f"{count}", releases=several, **keys) == 0
+        assert len(harness.charges(folder)) == 2
 
 
-@pytest.mark.parametrize("more", [{"weight": 2}, {"label": "more"}, {"mechanism": "analyze_gauss"}])
+def test_two_releases_of_one_name_are_read_from_one_draw(folder, capsys):
+    lines = [{"query": "regression", "target": target} for target in ("age", "income")]
+    assert harness.run(folder, releases=lines, **TOTAL) == 2
+    assert "put it in the place of the other afterwards, where it costs" in capsys.readouterr().err
+    for count, line in enumerate(lines):
+        assert harness.run(folder, f"{count}", insist=True, releases=[line], **TOTAL) == 0
+    assert len(harness.charges(folder)) == 1
+    # The control: of other columns they are two draws.
+    lines[1]["bounds"] = {"age": [0, 1], "income": [0, 1]}
+    assert harness.run(folder, releases=lines, **TOTAL) == 2
+    assert "afterwards" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"label": "more"},
+        {"mechanism": "analyze_gauss"},
+        {"weight": 2, "label": "more"},
+        {"weight": 2, "mechanism": "analyze_gauss"},
+        {"weight": 2, "query": "mean"},
+        {"weight": 2, "query": ["mean", "components"], "mean_weight": 3},
+    ],
+)
 def test_a_release_of_another_draw_is_not_refused(folder, more):
     first, second = TWICE[0][0]
     keys = {**TOTAL, "mechanism": "gaussian"}

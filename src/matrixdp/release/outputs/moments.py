@@ -243,6 +243,12 @@ def moments_request(spec: Specification, folder: Path) -> dict[str, Any]:
     return {**rest, "columns": columns}
 
 
+def are_of_same_moments(one: Specification, other: Specification, folder: Path) -> bool:
+    """Return whether two requests are for the same moments, whatever noise they ask for."""
+    first, second = (moments_request(spec, folder) for spec in (one, other))
+    return {**first, "guarantee": None} == {**second, "guarantee": None}
+
+
 def stated_answer(reading: Output) -> dict[str, Any]:
     """Return what a receipt says of an answer among several: its query and its own keys."""
     own = {key: reading.terms[key] for key in reading.keys if key in reading.terms}
