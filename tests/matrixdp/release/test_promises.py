@@ -158,6 +158,11 @@ SAME = [
 SAME += [
     ({**PERSON, **keys}, [*map(people, (0, 1, 40, 300))]) for keys in ({}, {"mechanism": "clipped"})
 ]
+LIST = {"query": ["mean", "covariance", "regression"], "target": "age"}
+SAME += [
+    (LIST, [harness.ROWS, np.full((400, 2), 9e9)]),
+    ({**LIST, "adjacency": "add_or_remove"}, [np.ones((count, 2)) for count in (0, 3000)]),
+]
 #: Records of two groups, of one of them, and of none.
 GROUPS = [
     np.column_stack([np.ones((400, 2)), who]) for who in (np.arange(400) % 2, [1] * 400, [9] * 400)
@@ -186,11 +191,13 @@ def test_nothing_but_the_noisy_answer_depends_on_the_records(tmp_path, capsys, k
         folder.mkdir()
         harness.save(folder / "people.csv", rows, ("age", "income", "who")[: rows.shape[1]])
         assert harness.run(folder, insist=True, **keys) == 0
-        answer = harness.read(folder, keys.get("query", "mean"))
+        names = np.atleast_1d(keys.get("query", "mean")).tolist()
+        answers = [harness.read(folder, name) for name in names]
         output = capsys.readouterr()
         lines = (output.out + output.err).replace(str(folder), "").splitlines()
         told = [line for line in lines if not line.startswith(ANSWERS)]
         (charge,) = harness.charges(folder)
         public = json.dumps({name: charge[name] for name in charge if name != "answer"})
-        written.add((json.dumps(answer.receipt), answer.page, public, *told))
+        shown = [text for one in answers for text in (json.dumps(one.receipt), one.page)]
+        written.add((*shown, public, *told))
     assert len(written) == 1
