@@ -25,6 +25,11 @@ DRY = $(filter -n --dry-run --dryrun,$(ARGS))
 LINES = $(if $(DRY),,--logger lines --quiet host)
 snakemake = $(if $(ARGS),,sed -n 's/^$@:.*$(HELP) /make $@: /p' Makefile >&2;) exec $(BIN)/snakemake \
     $(LINES) --show-failed-logs
+# Targets with the settings of make's own target. Of two --configfile Snakemake heeds the last alone.
+OVERLAY = workflow/config/$(subst -,_,$@).yaml
+overlay_run = $(if $(filter --configfile%,$(ARGS)),$(call FAILS,make $@ has settings of its own; put \
+    yours on top by \`make ARGS='$(strip $(1) --configfile $(OVERLAY)) YOURS.yaml'\`.),$(snakemake) \
+    $(1) $(ARGS) --configfile $(OVERLAY))
 tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: all quick mnist images second-seed plan claim verify reference kept-page kept-article texts check-figures
@@ -32,13 +37,13 @@ tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
 	@$(snakemake) $(ARGS)
 quick: setup ## the same with few trials, to see that everything works, in 3 to 7 minutes
-	@$(snakemake) $(ARGS) --configfile workflow/config/quick.yaml
+	@$(overlay_run)
 mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in about half an hour
-	@$(snakemake) mnist mnist_features claims $(ARGS) --configfile workflow/config/mnist.yaml
+	@$(call overlay_run,mnist mnist_features claims)
 images: setup ## private features on CIFAR-10's pictures, in results/images, in about an hour
-	@$(snakemake) cifar10_features figure1 table1 $(ARGS) --configfile workflow/config/images.yaml
+	@$(call overlay_run,cifar10_features figure1 table1)
 second-seed: setup ## the verdicts with another root seed, in results/second_seed, in about 20 minutes
-	@$(snakemake) results/second_seed/claims.csv $(ARGS) --configfile workflow/config/second_seed.yaml
+	@$(call overlay_run,results/second_seed/claims.csv)
 plan: setup ## what a run would do: each job that has a reason of its own, and why, all jobs by rule, and the time
 	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)
 claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M16, a minute without trainings

@@ -211,6 +211,19 @@ def test_arguments_reach_snakemake_as_words(folder):
     assert line.endswith("<--show-failed-logs><-n><--configfile><workflow/config/quick.yaml>")
 
 
+@pytest.mark.parametrize("target", ["quick", "second-seed"])
+def test_a_target_with_settings_of_its_own_says_how_to_put_others_on_top(target, folder):
+    """Snakemake would heed the last file alone."""
+    folder.with_snakemake('printf "<%s>" "$@"; echo')
+    code, (sentence,) = folder.make(target, "ARGS=-n --configfile mine.yaml")
+    assert code == 2
+    assert sentence.startswith(f"make {target} has settings of its own; ")
+    (advice,) = re.findall("`make ARGS='(.*) YOURS.yaml'`", sentence)
+    ways = ([target, "ARGS=-n"], [f"ARGS={advice} -n"])
+    own, advised = (re.findall("<[^<]*>", *folder.make(*words)[1]) for words in ways)
+    assert sorted(own) == sorted(advised)
+
+
 @pytest.mark.parametrize("home", ["/", "/no/such/folder", "", "tmp"])
 def test_a_home_that_is_none_is_one_in_the_project(home, folder, tmp_path):
     folder.with_snakemake('echo "$HOME"')
