@@ -50,8 +50,8 @@ claim: setup ## one claim, judged on the trials of its own rows: make claim ID=M
 	@[ "$(ID)" ] || { echo "Say which claim, as in \`make claim ID=M16\`; results/reference/tables/claims.md has all." >&2; exit 2; }
 	@grep -qx -e '- id: $(ID)' workflow/claims.yaml || { echo "There is no claim $(ID); \
 	results/reference/tables/claims.md has all." >&2; exit 2; }
-	@$(snakemake) results/claims/$(ID).txt $(ARGS)
-	$(if $(DRY),,@cat results/claims/$(ID).txt)
+	@$(snakemake) .snakemake/claims/$(ID).txt $(ARGS)
+	$(if $(DRY),,@cat .snakemake/claims/$(ID).txt)
 verify: setup ## compare the last run with the kept results of the same trials, cell by cell
 	@$(BIN)/python -m reproduction verify $(ARGS)
 reference: quick ## run quickly, on MNIST, in full and with another seed, and keep it in results/reference

@@ -19,7 +19,7 @@ ROWS = {
 
 @pytest.mark.nightly
 def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror):
-    project = shipped.copy(tmp_path / "clone")
+    project = shipped.copy(tmp_path / "clone").with_environment()
     kept = findings.read_ledger(KEPT / "quick/claims.csv").set_index("id")
     (project.folder / "results/reference").mkdir(parents=True, exist_ok=True)
     for name in ("implied_noise/first_pc.csv", "claims.csv"):
@@ -32,13 +32,16 @@ def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror)
             path.name.removesuffix(".csv.gz")
             for path in project.folder.glob("results/quick/trials/*/default/*.csv.gz")
         }
-        project.make(target, *QUICK, "-c2", DATA_MIRROR=mirror)
+        command = project.make_command(*QUICK, "-c2")
+        outcome = project.run(*command, "claim", f"ID={claim}", DATA_MIRROR=mirror)
+        assert outcome.code == 0, outcome.output
         new = {
             path.name.removesuffix(".csv.gz")
             for path in project.folder.glob("results/quick/trials/*/default/*.csv.gz")
         }
         assert new - trials <= rows <= new
         text = (project.folder / target).read_text(encoding="utf-8")
+        assert text in outcome.output
         assert f"Verdict: {kept.loc[claim, 'verdict']}, judged alone" in text
         assert findings.reasons(kept.loc[claim])[0] in text
         assert kept.loc[claim, "place"] in text
