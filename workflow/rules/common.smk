@@ -123,6 +123,14 @@ def python(wildcards, output):
     return f"MATRIXDP_TERMINAL=9 9>&2 PYTHONPATH={packages} python"
 
 
+def configuration_options():
+    """Return the options of this command that give its configuration."""
+    files = [project_path(str(file)) for file in workflow.config_settings.configfiles]
+    values = workflow.config_settings.config_args
+    named = {"--configfile": files, "--config": values}
+    return shlex.join(word for name, words in named.items() if words for word in (name, *words))
+
+
 def project_files(*names):
     """Return those of these files of the project that are there."""
     paths = [os.path.join(PROJECT, name) for name in names]

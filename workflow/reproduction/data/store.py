@@ -138,7 +138,8 @@ def prepare(
             print(
                 f"warning: {error}; so a simulated stand-in takes the place of {name}: results "
                 "from it are marked simulated and are no evidence about the papers; to try again "
-                f"for the originals, run `make ARGS='--forcerun {out}/provenance.json'`",
+                f"for the originals, start again with `--forcerun {out}/provenance.json`, which "
+                "make takes in ARGS",
                 file=sys.stderr,
             )
     write_content(Path(out), spec, requested, content or _stand_in(spec, seed), scaling)
