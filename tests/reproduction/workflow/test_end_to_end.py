@@ -14,6 +14,7 @@ import pytest
 import yaml
 from tinyproject import TINY, jobs_of, jobs_of_table
 
+from reproduction import machine
 from reproduction.data import liver
 from reproduction.data.matrices import content_sha256
 
@@ -84,7 +85,9 @@ def test_a_module_of_another_workflow_with_a_prefix(unrun, finished, tmp_path):
     text = MODULE.format(project=unrun.folder, config=config)
     (tmp_path / "Snakefile").write_text(text)
     project = type(unrun)(tmp_path)
-    project.make("dp_table5", "host.txt", "-c1", PYTHONPATH="own")
+    outcome = project.make("dp_table5", "host.txt", "-c1", PYTHONPATH="own")
+    # Without `make`, too, jobs together get no more than there is.
+    assert re.search(rf"mem_mb=.*\b{machine.memory()}\b", outcome.output)
     assert (tmp_path / "host.txt").read_text() == "own\n"
     assert not (tmp_path / "results").exists()
     for name in ("summary/covariance.csv", "tables/table5.tex"):
@@ -96,7 +99,8 @@ def test_a_module_of_another_workflow_with_a_prefix(unrun, finished, tmp_path):
 @pytest.mark.nightly
 def test_a_run_in_another_folder(unrun, finished, tmp_path):
     name = "results/summary/covariance.csv"
-    unrun.make(name, "-c1", "--directory", tmp_path)
+    outcome = unrun.make(name, "-c1", "--resources", "mem_mb=7007", "--directory", tmp_path)
+    assert re.search(r"mem_mb=.*\b7007\b", outcome.output)
     assert (tmp_path / name).read_bytes() == (finished.folder / name).read_bytes()
     assert unrun.plan(name, "--directory", tmp_path).idle
 
