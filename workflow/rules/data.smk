@@ -20,7 +20,7 @@ rule settings:
     message:
         "Settings"
     shell:
-        "printf %s {params.text:q} > {output:q} 2> {log:q}"
+        "{{ printf %s {params.text:q} > {output:q}; }} 2>&1 | tee {log:q} >&2"
 
 
 rule matrix:
