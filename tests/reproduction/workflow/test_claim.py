@@ -2,6 +2,7 @@
 
 import shutil
 
+import pandas as pd
 import pytest
 from packages import KEPT
 
@@ -42,13 +43,14 @@ def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror)
         assert new - trials <= rows <= new
         text = (project.folder / target).read_text(encoding="utf-8")
         assert text in outcome.output
-        assert f"Verdict: {kept.loc[claim, 'verdict']}, judged alone" in text
+        assert f"Verdict: {findings.text(kept.loc[claim])}, judged alone" in text
         assert findings.reasons(kept.loc[claim])[0] in text
         assert kept.loc[claim, "place"] in text
     # The printed error, and the noise that it would need, from the kept full run.
     text = (project.folder / "results/quick/claims/M16.txt").read_text(encoding="utf-8")
     assert "1.434 ± 0.192 times 0.1 in print" in text
-    assert "would need 0.842 times this noise" in text
+    noise = pd.read_csv(KEPT / "implied_noise/first_pc.csv").set_index("mechanism")["noise_factor"]
+    assert f"would need {noise['mvg_thm3']:.3f} times this noise" in text
 
 
 @pytest.mark.parametrize(
