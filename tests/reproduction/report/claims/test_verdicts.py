@@ -134,7 +134,7 @@ def test_directions_are_judged_at_each_epsilon(run, leads, expected, shown):
     assert (found["verdict"], found["condition"]) == expected
     assert found["epsilons"] == "0.3 1 10"
     assert found["effect"] == pytest.approx(shown, abs=1e-6)
-    assert "by the mean over these" in found["said"]
+    assert "by the mean over 3 epsilons" in found["said"]
     # Each epsilon is a test of its own.
     assert found["p_corrected"] > min(found["p"], 0.99)
     alone = verdict(run, "laplace beats ppca", rows=rows, epsilons="all")

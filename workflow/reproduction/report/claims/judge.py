@@ -204,10 +204,10 @@ class Judge:
             if other is None:
                 reasons.append(f"under {reading}: {tests.missing}")
             else:
-                weakest = other.evidence[other.joint.weakest]
+                weakest = other.joint.weakest
                 ordered = other.enough and other.verdict != UNDECIDED
-                means = f"under {reading}, {self._means(weakest, claim, ordered=ordered)}"
-                if weakest.n_trials >= ENOUGH and other.verdict == REPRODUCED:
+                means = f"under {reading}, {self._means(other, weakest, ordered=ordered)}"
+                if other.evidence[weakest].n_trials >= ENOUGH and other.verdict == REPRODUCED:
                     # The reason that decides comes first.
                     reasons = [means, f"as printed {reasons[0]}", *reasons[1:]]
                     return Decision(NARROWER, reading, reasons)
@@ -226,32 +226,32 @@ class Judge:
         case = tests.case
         claim, verdict, part = case.claim, case.verdict, case.evidence[case.decisive]
         ordered, prefix = case.enough and verdict != UNDECIDED, ""
-        means, count = self._means(part, claim, ordered=ordered), len(case.evidence)
-        if len(epsilons := case.parts[case.decisive].epsilons) > 1:
-            means = f"by the mean over {len(epsilons)} epsilons {means}"
+        means, count = self._means(case, case.decisive, ordered=ordered), len(case.evidence)
         if count > 1 and claim.every and verdict == REPRODUCED:
             prefix = f"in the closest of {count} comparisons "
         elif count > 1 and claim.every and verdict == NOT_REPRODUCED and tests.mean is None:
             holds = f"{case.n_hold or 'none'} hold{'' if case.n_hold > 1 else 's'}"
             prefix = f"of {count} comparisons {holds}; in the clearest that fails "
         if tests.mean is not None:
-            over_all = tests.mean.evidence[tests.mean.decisive]
-            mean = self._means(over_all, claim, ordered=False)
-            return [f"{_by_epsilon(tests)}; {prefix}{means}", f"by the mean over these {mean}"]
+            mean = self._means(tests.mean, tests.mean.decisive, ordered=False)
+            return [f"{_by_epsilon(tests)}; {prefix}{means}", mean]
         if verdict == UNDECIDED:
             order = part.comparison.relation == "beats"
             prefix = "no difference is clear: " if order else "it is open: "
         return [f"{prefix}{means}"]
 
-    def _means(self, part: Evidence, claim: Claim, ordered: bool = True) -> str:
-        """Return the means of the two rows of a comparison as a sentence.
+    def _means(self, case: Case, index: int, ordered: bool) -> str:
+        """Return the means of the two rows of a comparison of a test as a sentence.
 
         It says which one is better: an order only where it is ``ordered`` by a test, an amount
         always, beside the one that is asked for.
         """
+        claim, part, epsilons = case.claim, case.evidence[index], case.parts[index].epsilons
         rows = (part.comparison.first, part.comparison.second)
         metric = catalogue.metric(self._trials.metric(rows[0].experiment)).name
         at = f"at epsilon {part.comparison.epsilon} " if part.comparison.epsilon else ""
+        if len(epsilons) > 1:
+            at = f"by the mean over {len(epsilons)} epsilons "
         first, second = (
             f"{short(mean, 4)} for {_name(row, claim)}"
             for mean, row in zip((part.mean_better, part.mean_worse), rows, strict=True)
