@@ -34,7 +34,7 @@ tests = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: all quick mnist images second-seed plan claim verify reference kept-page kept-article texts check-figures
 .PHONY: docs test test-all mutants bench lint slurm clean help setup
-all: setup ## every table, figure and the report, in about 20 minutes on two idle cores
+all: setup ## every table, figure and the report, in 20 to 30 minutes on two idle cores
 	@$(snakemake) $(ARGS)
 quick: setup ## the same with few trials, to see that everything works, in 3 to 7 minutes
 	@$(overlay_run)
@@ -42,7 +42,7 @@ mnist: setup ## private gradients on MNIST and their claim, in results/mnist, in
 	@$(call overlay_run,mnist mnist_features claims)
 images: setup ## private features on CIFAR-10's pictures, in results/images, in about an hour
 	@$(call overlay_run,cifar10_features figure1 table1)
-second-seed: setup ## the verdicts with another root seed, in results/second_seed, in about 20 minutes
+second-seed: setup ## the verdicts with another root seed, in results/second_seed, in 20 to 30 minutes
 	@$(call overlay_run,results/second_seed/claims.csv)
 plan: setup ## what a run would do: each job that has a reason of its own, and why, all jobs by rule, and the time
 	@$(BIN)/snakemake --logger lines --dry-run $(ARGS)
