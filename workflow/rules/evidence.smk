@@ -241,7 +241,7 @@ rule claim:
     output:
         out="<folder>/claims/{claim}.txt",
         # For `make claim`, which does not know the folder of a configuration.
-        shown=".snakemake/claims/{claim}.txt",
+        duplicate=".snakemake/claims/{claim}.txt",
     log:
         "<folder>/logs/claims/{claim}.log",
     wildcard_constraints:
@@ -259,7 +259,7 @@ rule claim:
     shell:
         "{params.python} -m reproduction claim {wildcards.claim} {input.files:q} {input.settings:q}"
         " --settings {params.settings:q} --kept={params.kept:q} --out {output.out:q} > {log:q} 2>&1"
-        " && cp {output.out:q} {output.shown:q}"
+        " && cp {output.out:q} {output.duplicate:q}"
 
 
 rule judge_claims:

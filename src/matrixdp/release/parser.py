@@ -148,11 +148,13 @@ def _several(path: Path, table: Mapping[str, Any], entries: list[dict[str, Any]]
     for name in names:
         if names.count(name) > 1:
             one, other, *_ = (spec for spec in specs if spec.release_name == name)
-            raise InputError(
-                f"two releases have the name {name}; "
-                + "leave one out, and put it in the place of the other afterwards, where it costs "
-                "nothing, or " * _is_read_from(one, other) + "give each a label of its own"
-            )
+            remedy = "give each a label of its own"
+            if _is_read_from(one, other):
+                remedy = (
+                    "leave one out, and put it in the place of the other afterwards, where it "
+                    f"costs nothing, or {remedy}"
+                )
+            raise InputError(f"two releases have the name {name}; {remedy}")
         if Path(name).name != name or name == "..":
             raise InputError(f"label is {name!r}; it must be fit for the name of a folder")
     return specs
