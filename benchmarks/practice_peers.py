@@ -225,7 +225,7 @@ QUESTIONS = {
     "mean": Question(
         mean_error,
         {
-            **ours("options, MeanQuery", our_mean),
+            **ours("compare_mechanisms, MeanQuery", our_mean),
             IBM: ("tools.mean", ibm_mean),
             OPEN: ("then_clamp, then_mean, then_laplace by column", open_mean),
         },
