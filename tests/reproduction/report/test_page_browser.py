@@ -310,6 +310,9 @@ def test_paper_shows_the_evidence_in_ten_pages(browser, kept_page):
     # The heads of tables stay, which are buttons on a screen.
     buttons = "[...document.querySelectorAll('button:not(thead button)')]"
     assert shown.run(f"{buttons}.filter((one) => one.offsetParent).length") == 0
+    # A head that has a box in it is not drawn again on the next page.
+    head = "getComputedStyle(document.querySelector('thead button')).display"
+    assert shown.run(head) == "contents"
 
 
 def test_what_is_folded_opens_for_its_address(load):
