@@ -15,7 +15,8 @@ import numpy as np
 import matrixdp as mdp
 from matrixdp import cli
 from matrixdp.auditing import evidence
-from matrixdp.release import choices, parser
+from matrixdp.mechanisms.moments import CONSTANT
+from matrixdp.release import choices, parser, storage
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs import OUTPUTS, Output
 
@@ -31,6 +32,10 @@ VALID: dict[str, Any] = {
     "missing": "refuse",
     "bounds": {"age": [0, 120], "income": [0, 200_000]},
 }
+#: Half ranges of its columns, which are also the middles.
+HALF = np.array([60.0, 100_000.0])
+#: A total with room for several requests, and a mechanism whose draws are of moments.
+TOTAL = {"total": {"epsilon": 9.0, "delta": 1e-5}, "mechanism": "analyze_gauss"}
 
 
 def save(path: Path, rows: Any = ROWS, names: Sequence[str] = ("age", "income")) -> None:
@@ -152,6 +157,26 @@ def read(folder: Path, query: str = "mean", out: str = "out") -> Answer:
         json.loads(file.read_text()) if file.exists() else {},
         (place / f"{query}.receipt.md").read_text(encoding="utf-8"),
     )
+
+
+# --- What an account keeps ---------------------------------------------------------------------
+
+
+def stored(folder: Path) -> list[storage.Stored]:
+    """Return what the account keeps of its charges, the first one first."""
+    names = [charge["answer"] for charge in charges(folder)]
+    return [storage.content(folder / name) for name in names]
+
+
+def moments(draw: dict[str, Any], weighted: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the noisy mean and covariance of a draw in half ranges, columns as stated."""
+    if "moments" in draw:
+        return np.array(draw["centre"]), np.array(draw["moments"]) / draw["weight"]
+    value = np.array(draw["value"])
+    value /= value[CONSTANT, CONSTANT] if weighted else 1.0
+    columns = np.delete(np.arange(len(value)), CONSTANT)
+    mean = value[CONSTANT, columns]
+    return mean, value[np.ix_(columns, columns)] - np.outer(mean, mean)
 
 
 # --- A release as a black box ------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import dataclasses
-import functools
 import inspect
 import os
 import pickle
@@ -24,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import matrixdp as mdp
 from matrixdp.estimator_base import Private
-from matrixdp.release import choices, fits, outlooks
+from matrixdp.release import fits
 from matrixdp.release.outputs.output import Output
 from matrixdp.release.uncertainty import MomentNoise
 
@@ -46,7 +45,8 @@ EXCEPTIONS = {
     ],
     expected_failed_checks=lambda estimator: EXCEPTIONS,
 )
-def test_estimator_checks(estimator, check, monkeypatch):
+def test_estimator_checks(estimator, check, monkeypatch, few_draws):
+    """No check is of losses, of which a few draws then decide."""
     spend = Private._spend
 
     def repeated(self, release):
@@ -56,9 +56,6 @@ def test_estimator_checks(estimator, check, monkeypatch):
 
     monkeypatch.setattr(Private, "_spend", repeated)
     monkeypatch.setattr(fits.OneFit, "spend", lambda *_: None)
-    # No check is of losses, of which a few draws then decide.
-    monkeypatch.setattr(outlooks, "_WORK", 1)
-    monkeypatch.setattr(choices, "_listed", functools.cache(choices._listed.__wrapped__))
     # Checks of other kinds of estimators (array libraries, fits without chance) leave by this.
     with contextlib.suppress(SkipTest):
         check(estimator)
