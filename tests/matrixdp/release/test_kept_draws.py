@@ -236,19 +236,21 @@ def test_two_releases_of_one_name_are_read_from_one_draw(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    "more",
+    ("mechanism", "more"),
     [
-        {"label": "more"},
-        {"mechanism": "analyze_gauss"},
-        {"weight": 2, "label": "more"},
-        {"weight": 2, "mechanism": "analyze_gauss"},
-        {"weight": 2, "query": "mean"},
-        {"weight": 2, "query": ["mean", "components"], "mean_weight": 3},
+        ("gaussian", {"label": "more"}),
+        ("gaussian", {"mechanism": "analyze_gauss"}),
+        ("gaussian", {"weight": 2, "label": "more"}),
+        ("gaussian", {"weight": 2, "mechanism": "analyze_gauss"}),
+        ("gaussian", {"weight": 2, "query": "mean"}),
+        ("gaussian", {"weight": 2, "query": ["mean", "components"], "mean_weight": 3}),
+        # Of a tenth of the total a covariance is taken by another mechanism than components.
+        ("recommend", {"weight": 9}),
     ],
 )
-def test_a_release_of_another_draw_is_not_refused(folder, more):
+def test_a_release_of_another_draw_is_not_refused(folder, mechanism, more):
     first, second = TWICE[0][0]
-    keys = {**TOTAL, "mechanism": "gaussian"}
+    keys = {**TOTAL, "mechanism": mechanism}
     assert harness.run(folder, releases=[first, {**second, **more}], **keys) == 0
     assert len(harness.charges(folder)) == 2
 
