@@ -1,6 +1,8 @@
 """The Makefile: set-up, and what it starts. Nothing is installed here."""
 
+import contextlib
 import os
+import pty
 import re
 import shlex
 import shutil
@@ -285,6 +287,32 @@ def test_a_plan_names_causes_before_counts(small):
     assert lines[0] == "Table: table3: Code has changed since last execution"
     # By the run before.
     assert lines[-1].startswith("This takes about ")
+
+
+@pytest.mark.nightly
+def test_on_a_terminal_one_line_is_renewed_and_errors_stay(small):
+    """In a file there is no line in the first minute: see the test of a plan."""
+    text = SNAKEFILE.replace(
+        "touch {output}", "sleep 3; echo no luck >{log}; exit 7; touch {output}"
+    )
+    (small.root / "Snakefile").write_text(text)
+    ours, terminal = pty.openpty()
+    streams = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    run = subprocess.Popen(small.command(), env=small.variables(), **streams)
+    os.close(terminal)
+    shown = b""
+    # Linux says of a terminal that nobody has open any more that it cannot be read.
+    with contextlib.suppress(OSError):
+        while read := os.read(ours, 4096):
+            shown += read
+    os.close(ours)
+    assert run.wait(100) == 2
+    lines = shown.decode().split("\n")
+    (renewed, *_) = (line for line in lines if "0 of 2 jobs done" in line)
+    states = renewed.split("\r\033[K")[1:]
+    assert len(states) > 1
+    assert any("longest: Table: table3 (" in state for state in states)
+    assert any("no luck" in line for line in lines)
 
 
 @pytest.mark.nightly

@@ -1,5 +1,7 @@
 """One claim of a clean clone: its kept verdict, by the trials of its own rows alone."""
 
+import re
+import shlex
 import shutil
 
 import pandas as pd
@@ -51,6 +53,23 @@ def test_a_claim_has_its_kept_verdict_by_its_own_rows(shipped, tmp_path, mirror)
     assert "1.434 ± 0.192 times 0.1 in print" in text
     noise = pd.read_csv(KEPT / "implied_noise/first_pc.csv").set_index("mechanism")["noise_factor"]
     assert f"would need {noise['mvg_thm3']:.3f} times this noise" in text
+
+
+@pytest.mark.nightly
+def test_a_claim_on_stand_ins_ends_with_the_command_for_originals(shipped, tmp_path, mirror):
+    project = shipped.copy(tmp_path / "my clone").with_environment()
+    command = [*project.make_command(*QUICK, "-c2"), "claim", "ID=M14"]
+    first = project.run(*command)
+    assert first.code == 0, first.output
+    assert "SIMULATED stand-ins take the place of liver." in first.output
+    (words,) = re.findall("say `.venv/bin/snakemake (.*)`, and start", first.output)
+    outcome = project.run(".venv/bin/snakemake", *shlex.split(words), DATA_MIRROR=mirror)
+    assert outcome.code == 0, outcome.output
+    second = project.run(*command, DATA_MIRROR=mirror)
+    assert second.code == 0, second.output
+    assert "SIMULATED" not in second.output
+    verdicts = re.findall("^Verdict: .*", first.output + second.output, re.MULTILINE)
+    assert len({*verdicts}) == 2
 
 
 @pytest.mark.parametrize(
