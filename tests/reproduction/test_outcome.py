@@ -5,6 +5,8 @@ import os
 import re
 import time
 
+import pytest
+
 from reproduction import outcome
 
 HEAD = "id,verdict,data_status,same_as\n"
@@ -37,7 +39,14 @@ def test_files_of_an_earlier_run_are_not_named(tmp_path):
     assert words(tmp_path, time.time()) == "This run took"
 
 
-def test_the_command_for_originals_is_told_of_stand_ins_that_nobody_asked_for(tmp_path):
+@pytest.mark.parametrize("start", [".venv/bin/snakemake", "snakemake -c 1"])
+def test_the_command_for_originals_is_told_of_stand_ins_that_nobody_asked_for(
+    tmp_path, monkeypatch, start
+):
+    monkeypatch.chdir(tmp_path)
+    if start == ".venv/bin/snakemake":
+        (tmp_path / ".venv/bin").mkdir(parents=True)
+        (tmp_path / start).touch()
     cases = {"liver": ("auto", "simulated"), "ctg": ("auto", "original")}
     cases |= {"cora": ("simulated", "simulated"), "imdb": ("auto", "simulated")}
     for name, (requested, status) in cases.items():
@@ -49,5 +58,5 @@ def test_the_command_for_originals_is_told_of_stand_ins_that_nobody_asked_for(tm
         f"'{tmp_path}/my data/data/{name}/provenance.json'" for name in ("imdb", "liver")
     )
     assert "the place of imdb, liver." in text
-    assert f"snakemake --configfile my.yaml --forcerun {files} -- {files}`" in text
+    assert f"say `{start} --configfile my.yaml --forcerun {files} -- {files}`" in text
     assert [*outcome.stand_ins(str(tmp_path), "")] == []

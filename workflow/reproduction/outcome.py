@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+#: How a person starts Snakemake in a clone, and in a folder of their own without our profile.
+_IN_CLONE, _ELSEWHERE = ".venv/bin/snakemake", "snakemake -c 1"
+
 #: What a verdict is called where its own word says too little alone.
 _WORDS = {
     "narrower": "reproduced only in a narrower case",
@@ -31,11 +34,11 @@ def stand_ins(folder: str, options: str) -> Iterator[str]:
             names.append(file.parent.name)
             files.append(shlex.quote(str(file)))
     if names:
-        again = " ".join(["--forcerun", *files, "--", *files])
+        start = _IN_CLONE if Path(_IN_CLONE).exists() else _ELSEWHERE
+        again = " ".join([start, *filter(None, [options]), "--forcerun", *files, "--", *files])
         yield (
             f"SIMULATED stand-ins take the place of {', '.join(names)}. With a network, or with "
-            f"the originals in a folder that DATA_MIRROR names, say `.venv/bin/snakemake {options}"
-            f"{' ' * bool(options)}{again}`, and start again.\n"
+            f"the originals in a folder that DATA_MIRROR names, say `{again}`, and start again.\n"
         )
 
 

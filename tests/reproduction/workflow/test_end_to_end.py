@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -94,6 +95,12 @@ def test_a_module_of_another_workflow_with_a_prefix(unrun, finished, tmp_path):
         made = (tmp_path / "private run" / "results" / name).read_bytes()
         assert made == (finished.folder / "results" / name).read_bytes()
     assert project.plan("dp_table5").idle
+    # What the end of a run says of its results is of those below the prefix.
+    (origin,) = tmp_path.glob("private run/results/data/*/provenance.json")
+    facts = json.loads(origin.read_text())
+    origin.write_text(json.dumps(facts | {"requested": "auto"}))
+    outcome = project.run(sys.executable, "-m", "snakemake", "-n", "-c1", "dp_table5")
+    assert f"--forcerun '{origin.relative_to(tmp_path)}' --" in outcome.output
 
 
 @pytest.mark.nightly
