@@ -38,6 +38,9 @@ _REMEDY = (
 #: Records per block, at most: enough that the overhead per block is small.
 _ROWS = 1 << 14
 
+#: Bytes that are read ahead of a column of Parquet. A whole row group of it, otherwise.
+_READ_AHEAD = 1 << 16
+
 #: Values of CSV, in small letters, that other formats have as booleans.
 BOOLEANS = {"true": 1.0, "false": 0.0}
 
@@ -467,8 +470,8 @@ def _parquet(
         raise InputError(
             f"{path} needs the package pyarrow ({why(error)}); install it, or save the file as CSV"
         ) from None
-    # A row group at a time: otherwise the whole file is read ahead.
-    with parquet.ParquetFile(path, pre_buffer=False) as file:
+    # Pages of a row group at a time: otherwise the whole file, or the row group, is read ahead.
+    with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_READ_AHEAD) as file:
         _places(path, file.schema_arrow.names, columns, person, "column")
         for column in columns:
             if isinstance(book.get(column), Categories):

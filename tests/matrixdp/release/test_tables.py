@@ -192,11 +192,13 @@ def test_parquet_columns_of_words_by_number_are_words(tmp_path):
         read(path)
 
 
-def test_parquet_is_not_read_ahead(tmp_path):
+@pytest.mark.parametrize("group", [20_000, 400_000])
+def test_parquet_is_not_read_ahead(tmp_path, group):
     arrow = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet; it is an extra")
     values = np.random.default_rng(1).uniform(size=(400_000, 2)).T
     columns = {"a": values[0], "b": values[1]}
-    path = _parquet(tmp_path / "rows.parquet", columns, row_group_size=20_000)
+    small = {"use_dictionary": False, "data_page_size": 1 << 16}
+    path = _parquet(tmp_path / "rows.parquet", columns, row_group_size=group, **small)
     before, most = arrow.total_allocated_bytes(), 0
     for _ in tables.blocks(path, ("a", "b")):
         most = max(most, arrow.total_allocated_bytes() - before)
