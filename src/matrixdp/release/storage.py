@@ -160,16 +160,19 @@ def _check_parts(folder: Path, path: Path) -> None:
         InputError: one was released alone, or is a link to a part of another folder that was
             released, and their charges would not count.
     """
-    places = {default_path(one) for one in [folder, *_parts(folder)]}
-    # No other one can be stated for all where there are several.
-    accounts = {_follow(place) for place in places if os.path.lexists(place)}
-    for part in _parts(folder):
-        beside = default_path(part)
+    # Each path is followed once: a folder may have thousands of parts, on a slow disk.
+    places = {one: default_path(one) for one in [folder, *_parts(folder)]}
+    accounts = {one: _follow(beside) for one, beside in places.items() if os.path.lexists(beside)}
+    whole = folder.resolve()
+    del places[folder]
+    for part, beside in places.items():
         # A link leads to a folder that may have been released.
-        if part != folder and part.resolve().parent != folder.resolve():
+        if beside.parent != whole:
             _check_folders(part, path)
-        if part != folder and os.path.lexists(beside) and _follow(beside) != path:
-            state = f'state account = "{beside}" for the folder too, or ' * (len(accounts) == 1)
+        if accounts.get(part, path) != path:
+            # No other one can be stated for all where there are several.
+            alone = len({*accounts.values()}) == 1
+            state = f'state account = "{beside}" for the folder too, or ' * alone
             raise InputError(
                 f"{part} was released alone, and {beside} is its account; {state}take this part "
                 f"out of {folder}"

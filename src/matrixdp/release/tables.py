@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -38,6 +39,8 @@ _SIGNATURES = {
     b"<!doctype html": ("", "a web page", "download the file itself"),
     b"<html": ("", "a web page", "download the file itself"),
 }
+#: Bytes by which files are compared before they are read in full.
+_COMPARED = 1 << 12
 #: What a shell, another system or a browser would resolve in a path.
 _UNRESOLVED = re.compile(r"(^|/)~|[$%\\]|\b[a-z][a-z0-9]+:/")
 
@@ -100,10 +103,11 @@ def check_parts(path: Path, files: Sequence[Path], dialect: readers.Dialect) -> 
         InputError: two of them are one file, or have the same content.
     """
     seen: dict[object, Path] = {}
-    sizes = [file.stat().st_size for file in files]
-    for file, size in zip(files, sizes, strict=True):
+    starts = [_start(file) for file in files]
+    frequency = Counter(starts)
+    for file, start in zip(files, starts, strict=True):
         keys: list[object] = [os.path.realpath(file), (file.stat().st_dev, file.stat().st_ino)]
-        if sizes.count(size) > 1 and readers.has_records(file, dialect):
+        if frequency[start] > 1 and readers.has_records(file, dialect):
             with file.open("rb") as content:
                 keys.append(hashlib.file_digest(content, "sha256").digest())
         for key in keys:
@@ -112,6 +116,12 @@ def check_parts(path: Path, files: Sequence[Path], dialect: readers.Dialect) -> 
                     f"{path} has the same records in {other.name} and {file.name}, which would "
                     "count them twice; take one out of the folder, or join both if they are two"
                 )
+
+
+def _start(file: Path) -> tuple[int, bytes]:
+    """Return the size of a file and its first bytes, in which all but copies mostly differ."""
+    with file.open("rb") as content:
+        return file.stat().st_size, content.read(_COMPARED)
 
 
 def newest(path: Path, names: Sequence[str]) -> float:
