@@ -131,4 +131,7 @@ def _print(results: Sequence[tuple[str, Answer]], in_json: bool) -> None:
         notes |= {*result.notes}
         print(f"{name}: {result.says}" if "answer" in result.receipt else result.says)
         for key, path in result.paths.items():
-            print(f"{key}: {path}")
+            if key != "account":
+                print(f"{key}: {path}")
+    # All of them have the same.
+    print(f"account: {results[0][1].paths['account']}")

@@ -32,11 +32,15 @@ ALL = {**TOTAL, "query": [*READINGS], "target": "age"}
         ("gaussian", {"mean_weight": 3.0}),
     ],
 )
-def test_a_list_is_charged_once_and_answers_are_read_from_one_draw(folder, mechanism, more):
+def test_a_list_is_charged_once_and_answers_are_read_from_one_draw(folder, capsys, mechanism, more):
     rows = np.random.default_rng(0).uniform(0, [120, 200_000], (4000, 2))
     rows[:, 0] = rows[:, 0] / 2 + rows[:, 1] / 3000
     harness.save(folder / "people.csv", rows)
     assert harness.run(folder, **{**ALL, "records": 4000, "mechanism": mechanism, **more}) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("account: ") == 1
+    for lines in (printed.out.splitlines(), printed.err.splitlines()):
+        assert len({*lines}) == len(lines)
     (charge,), (kept,) = harness.charges(folder), stored(folder)
     assert charge["query"] == "mean, covariance, components, regression"
     mean, covariance = moments(kept.release["draw"], "adjacency" in more)
