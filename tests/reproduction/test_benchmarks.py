@@ -8,6 +8,7 @@ import importlib.util
 import queue
 import sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,17 @@ def calibration(script, monkeypatch):
     cases = script.cases()
     assert max(abs(script.difference(case)) for case in cases) < 1e-8
     return [*script.measured(cases), *script.generalized().values()]
+
+
+def files(script, monkeypatch):
+    whole, parts = (script.Table("csv", 40, 2, number) for number in (1, 2))
+    for case, took, base in script.results(whole, parts):
+        yield from took
+        strict = case._replace(limits=(1e-9, None))
+        assert len(script.compared(strict, took, base)[1]) == (base is not None)
+    pytest.importorskip("pyarrow")
+    for _, took, _ in islice(script.results(script.Table("parquet", 40, 2), None), 3):
+        yield from took
 
 
 def practice_peers(script, monkeypatch):
@@ -74,7 +86,7 @@ def training(script, monkeypatch):
 
 @pytest.mark.parametrize(
     "measure",
-    [calibration, practice_peers, recommend_rule, release, safe_noise, startup, training],
+    [calibration, files, practice_peers, recommend_rule, release, safe_noise, startup, training],
 )
 def test_a_benchmark_measures(measure, monkeypatch):
     name = f"benchmark_{measure.__name__}"
