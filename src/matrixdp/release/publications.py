@@ -28,6 +28,7 @@ from matrixdp.release import (
     records,
     storage,
     tables,
+    toml,
 )
 from matrixdp.release.account import Account
 from matrixdp.release.answer import Answer
@@ -182,6 +183,8 @@ def sums(
     if stated.get("records") is None:
         raise InputError("records is missing; state the public number of records of all parts")
     is_file = isinstance(block, str | os.PathLike)
+    if not is_file:
+        _check_source(block, "block", "the path of one part")
     if not is_file and account is None:
         raise InputError(
             "account is missing; state the path of the account that a release of all parts is "
@@ -383,6 +386,7 @@ def _request(
     if not isinstance(source, str | os.PathLike):
         return _specification(source, settings)
     if settings or account is not None:
+        toml.check(Path(source))
         name = next(iter(settings), "account")
         raise InputError(f"{name} has no meaning beside {source}; state it in that TOML file")
     return read(Path(source))
@@ -392,20 +396,7 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     """Return the specification that the settings of records in memory make."""
     if isinstance(frame, Sums):
         return _of_sums(frame, settings)
-    cells.check_container(frame, "source")
-    if hasattr(frame, "collect") and not hasattr(frame, "__len__"):
-        raise InputError(
-            f"source is a {type(frame).__name__}, which holds no records yet; give its .collect(), "
-            "or sums of its batches by mdp.sums"
-        )
-    # A lazy frame has no length.
-    if not (
-        (hasattr(frame, "columns") and hasattr(frame, "__len__")) or isinstance(frame, np.ndarray)
-    ):
-        raise InputError(
-            f"source is a {type(frame).__name__}; give the path of a TOML file, a data frame or an "
-            "array"
-        )
+    _check_source(frame)
     if "groups" in settings:
         raise InputError(
             "groups has no meaning here; add person = the column that identifies people, with "
@@ -444,6 +435,28 @@ def _specification(frame: Any, settings: dict[str, Any]) -> Output:
     name = Path("the data frame" if hasattr(frame, "columns") else "the array")
     spec = parser.from_table(name, {**table, "file": str(name)})
     return replace(spec, frame=frame)
+
+
+def _check_source(
+    frame: Any, name: str = "source", others: str = "the path of a TOML file"
+) -> None:
+    """Check that an argument is a data frame or an array; messages name ``others`` beside these.
+
+    Raises:
+        InputError: it is not.
+    """
+    cells.check_container(frame, name)
+    if hasattr(frame, "collect") and not hasattr(frame, "__len__"):
+        raise InputError(
+            f"{name} is a {type(frame).__name__}, which holds no records yet; give its .collect(), "
+            "or sums of its batches by mdp.sums"
+        )
+    # A lazy frame has no length.
+    is_frame = hasattr(frame, "columns") and hasattr(frame, "__len__")
+    if not is_frame and not isinstance(frame, np.ndarray):
+        raise InputError(
+            f"{name} is a {type(frame).__name__}; give {others}, a data frame or an array"
+        )
 
 
 def _sides(stated: Any, labels: list[Any]) -> dict[str, Any]:

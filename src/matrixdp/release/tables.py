@@ -42,7 +42,7 @@ _SIGNATURES = {
 #: Bytes by which files are compared before they are read in full.
 _COMPARED = 1 << 12
 #: What a shell, another system or a browser would resolve in a path.
-_UNRESOLVED = re.compile(r"(^|/)~|[$%\\]|\b[a-z][a-z0-9]+:/")
+_UNRESOLVED = re.compile(r"(^|/)~|[$%\\*?]|\b[a-z][a-z0-9]+:/")
 
 
 def suffix(path: Path) -> str:
@@ -156,11 +156,11 @@ def check(path: Path, names: Sequence[str] = ()) -> None:
         InputError: it is not.
     """
     in_full = (
-        " in full, as ~, variables, backslashes and addresses stay as they are"
+        " in full, as ~, variables, wildcards, backslashes and addresses stay as they are"
         if _UNRESOLVED.search(str(path))
         else ""
     )
-    remedy = f"give the path of a file of records{in_full}"
+    remedy = f"give the path of a file of records, or of a folder of them{in_full}"
     with as_input_error(
         f"{short(str(path))} cannot be looked up ({{why}})", remedy="correct the path"
     ):

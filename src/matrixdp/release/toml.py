@@ -11,16 +11,27 @@ from matrixdp.checks import InputError
 from matrixdp.release import tables
 
 
+def check(path: Path) -> None:
+    """Check that a path is not one of records.
+
+    Raises:
+        InputError: it has the suffix of records, or is a folder.
+    """
+    with checks.as_input_error(f"{path} cannot be read as TOML ({{why}})", remedy="correct it"):
+        kind = "folder" if path.is_dir() else "file of records"
+    if kind == "folder" or tables.suffix(path) in tables.SUFFIXES:
+        raise InputError(f"{path} is a {kind}; give the file of TOML that names it")
+    if tables.suffix(path) in tables.OTHERS:
+        tables.check_format(path)
+
+
 def load(path: Path) -> dict[str, Any]:
     """Return the content of a file of TOML; byte order marks are skipped, as in CSV.
 
     Raises:
         InputError: it cannot be read, or is no TOML.
     """
-    if tables.suffix(path) in tables.SUFFIXES:
-        raise InputError(f"{path} is a file of records; give the file of TOML that names it")
-    if tables.suffix(path) in tables.OTHERS:
-        tables.check_format(path)
+    check(path)
     with checks.as_input_error(f"{path} cannot be read as TOML ({{why}})", remedy="correct it"):
         text = path.read_text(encoding="utf-8").lstrip("\ufeff")
     try:

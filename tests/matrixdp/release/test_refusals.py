@@ -326,8 +326,13 @@ NAMES = [
     ("people.xlsx", archive(TEXT), "save its table as CSV, in UTF-8"),
     ("people.parquet", TEXT, "is no .parquet file by its content; save it"),
     ("people.npy", TEXT, "is no .npy file by its content; save it anew"),
-    ("~/people.csv", "", "give the path of a file of records in full, as ~"),
-    ("https://example.org/people.csv", "", "in full, as ~, variables, backslashes and addr"),
+    ("~/people.csv", "", "of a file of records, or of a folder of them in full, as ~"),
+    ("visits/*.csv", "", "or of a folder of them in full, as ~, variables, wildcards"),
+    (
+        "https://example.org/people.csv",
+        "",
+        "in full, as ~, variables, wildcards, backslashes and addr",
+    ),
 ]
 
 
