@@ -4,8 +4,8 @@ A number counts as itself in float64, one beyond float64 as an infinite one, a b
 cell is missing where it is None, NaN, masked, or pandas.NA. Everything else is refused: texts, also
 those that look like numbers, dates and durations, complex numbers, sequences.
 
-A file of CSV has texts alone, which :mod:`matrixdp.release.readers` reads. What bounds and the rule
-for missing values make of a number is said elsewhere: this module knows no bounds.
+A file of CSV has texts alone, which :mod:`matrixdp.release.csv_text` reads. What bounds and the
+rule for missing values make of a number is said elsewhere: this module knows no bounds.
 
 What becomes of a cell depends on this cell alone. No warning and no message shows a value; a
 refusal tells of a record, and says where it stands.

@@ -20,7 +20,7 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism
 from matrixdp.mechanisms.scaled import unscaled
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, Query
-from matrixdp.release import ledger, missing, readers, tables
+from matrixdp.release import ledger, missing, notation, tables
 from matrixdp.release.bounds import BoundsLike, pair
 from matrixdp.release.outputs import OUTPUTS, READINGS, Moments, Output, every
 from matrixdp.release.outputs.output import CLIPPED
@@ -206,8 +206,8 @@ KEYS = {
     # Checked beside the bounds, within which a value lies.
     "missing": Key(lambda *, missing: missing, missing.MIDDLE),
     "missing_values": Key(missing.check_codes),
-    "separator": Key(partial(_mark, readers.SEPARATORS)),
-    "decimal": Key(partial(_mark, readers.DECIMALS)),
+    "separator": Key(partial(_mark, notation.SEPARATORS)),
+    "decimal": Key(partial(_mark, notation.DECIMALS)),
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.privacy.domain import Box
-from matrixdp.release import readers, tables, words
+from matrixdp.release import notation, tables, words
 from matrixdp.release.people import MISSING
 
 #: Values of ``missing``: a missing value gets the middle of its bounds, or ends the release. An
@@ -42,7 +42,7 @@ def unstated(*, present: bool) -> str:
     )
 
 
-def can_occur(path: Path, book: readers.CodeBook) -> bool:
+def can_occur(path: Path, book: notation.CodeBook) -> bool:
     """Return whether a file's format can have missing values; no record is read.
 
     An array of integers or booleans has none, but for codes. A file that is no such array is judged
@@ -113,8 +113,8 @@ def code_book(
     stated: dict[str, list[Any]] | list[Any] | None,
     names: Sequence[str],
     box: Box | None,
-    dialect: readers.Dialect,
-) -> dict[str, readers.Codes]:
+    dialect: notation.Dialect,
+) -> dict[str, notation.Codes]:
     """Return the codes of missing values of each column that has any, beside those of all files.
 
     Args:
@@ -149,16 +149,18 @@ def code_book(
                     f"missing_values has {number:g}, which lies within bounds.{name}, where a "
                     f"record may have it as its value; state bounds without it, or {remedy}"
                 )
-        if booleans := texts & {*readers.BOOLEANS}:
+        if booleans := texts & {*notation.BOOLEANS}:
             raise InputError(
                 f"missing_values has {min(booleans)!r}, which counts as a number; leave it out"
             )
         if numbers or texts - MISSING:
-            book[name] = readers.Codes((*sorted(numbers),), (*sorted(texts - MISSING),))
+            book[name] = notation.Codes((*sorted(numbers),), (*sorted(texts - MISSING),))
     return book
 
 
-def categories(column: str, stated: Sequence[Any], dialect: readers.Dialect) -> readers.Categories:
+def categories(
+    column: str, stated: Sequence[Any], dialect: notation.Dialect
+) -> notation.Categories:
     """Return the categories of a column; each stands for cells as a code does.
 
     Raises:
@@ -167,7 +169,7 @@ def categories(column: str, stated: Sequence[Any], dialect: readers.Dialect) -> 
     """
     names: dict[str | float, str] = {}
     for one in stated:
-        key = readers.meaning(one, dialect)
+        key = notation.meaning(one, dialect)
         if key is None or key == "" or (isinstance(key, float) and not math.isfinite(key)):
             raise InputError(
                 f"categories.{column} has {checks.shown(one)}, which stands for no value; leave it "
@@ -190,26 +192,26 @@ def categories(column: str, stated: Sequence[Any], dialect: readers.Dialect) -> 
             f"categories.{column} has one category; state two or more, or leave by and categories "
             "out"
         )
-    return readers.Categories((*names.values(),), (*names,))
+    return notation.Categories((*names.values(),), (*names,))
 
 
-def _number_of(code: Any, dialect: readers.Dialect) -> float | None:
+def _number_of(code: Any, dialect: notation.Dialect) -> float | None:
     """Return the number that a code is or states, in the file's own decimals; None of a text."""
     if not isinstance(code, str):
         with contextlib.suppress(OverflowError):
             return float(code)
         return math.copysign(math.inf, code)
-    for way in (dialect, readers.USUAL):
+    for way in (dialect, notation.USUAL):
         with contextlib.suppress(ValueError):
-            return readers.value(code, way)
+            return notation.value(code, way)
     return None
 
 
-def describe_codes(book: readers.CodeBook) -> str:
+def describe_codes(book: notation.CodeBook) -> str:
     """Return what else counts as a missing value, as the end of a sentence."""
-    kinds: dict[readers.Codes, list[str]] = {}
+    kinds: dict[notation.Codes, list[str]] = {}
     for name, codes in book.items():
-        if isinstance(codes, readers.Codes):
+        if isinstance(codes, notation.Codes):
             kinds.setdefault(codes, []).append(name)
     parts = [
         ", ".join([*map(words.exact, codes.numbers), *map(repr, codes.texts)])

@@ -21,7 +21,7 @@ from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, SecondMomentQuery
 from matrixdp.privacy.sizes import LARGEST
-from matrixdp.release import ledger, missing, readers, tables, toml
+from matrixdp.release import ledger, missing, notation, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import (
     BY_GROUP,
@@ -378,7 +378,7 @@ def _place(path: Path, stated: str | list[str]) -> tuple[Path, tuple[str, ...]]:
     return place, names
 
 
-def _dialect(path: Path, values: Mapping[str, Any]) -> readers.Dialect:
+def _dialect(path: Path, values: Mapping[str, Any]) -> notation.Dialect:
     """Return how the file is written; only a file of CSV is written in several ways."""
     stated = {name: values[name] for name in ("separator", "decimal") if values[name]}
     file, names = _place(path, values["file"])
@@ -388,7 +388,7 @@ def _dialect(path: Path, values: Mapping[str, Any]) -> readers.Dialect:
     if stated.get("separator", ",") != "," and "decimal" not in stated:
         # Refused when the file is read, which may have another separator than is stated.
         stated["decimal"] = ""
-    dialect = readers.Dialect(**stated)
+    dialect = notation.Dialect(**stated)
     if dialect.separator == dialect.decimal:
         raise InputError(
             'decimal is ",", and values are separated by commas too; state separator = ";", or '
@@ -469,8 +469,8 @@ def _of_present_values(output_type: type[Output], values: Mapping[str, Any]) -> 
 
 
 def _categories(
-    values: Mapping[str, Any], names: list[str], dialect: readers.Dialect
-) -> readers.Categories | None:
+    values: Mapping[str, Any], names: list[str], dialect: notation.Dialect
+) -> notation.Categories | None:
     """Return the categories by which the columns ``names`` are asked for, where there are any."""
     by, stated = values["by"], values["categories"] or {}
     if by is None and stated:

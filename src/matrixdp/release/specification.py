@@ -13,7 +13,7 @@ import numpy as np
 
 from matrixdp.checks import Array
 from matrixdp.privacy.domain import Box
-from matrixdp.release import ledger, missing, readers
+from matrixdp.release import ledger, missing, notation
 from matrixdp.release.people import People
 
 #: Name of the mechanism that a release takes by itself.
@@ -71,8 +71,8 @@ class Specification(abc.ABC):
     mean_weight: float | None = None
     label: str = ""
     file: Path = Path()
-    dialect: readers.Dialect = readers.USUAL
-    book: readers.CodeBook = field(default_factory=dict, compare=False)
+    dialect: notation.Dialect = notation.USUAL
+    book: notation.CodeBook = field(default_factory=dict, compare=False)
     parts: tuple[str, ...] = ()
     frame: Any = field(default=None, compare=False, repr=False)
     merged: bool = False
@@ -97,7 +97,7 @@ class Specification(abc.ABC):
         return {}
 
     @property
-    def layout(self) -> tuple[tuple[str, ...], Array, readers.CodeBook]:
+    def layout(self) -> tuple[tuple[str, ...], Array, notation.CodeBook]:
         """Columns that are read, replacements of missing values in them, and their code book."""
         return self.columns, self.fill, self.book
 
@@ -118,7 +118,7 @@ class Specification(abc.ABC):
             **({"leaves_missing_out": True} if self.skips_missing else {}),
             **self.options,
             **({"person": [*self.people]} if self.people else {}),
-            **({"dialect": [*self.dialect]} if self.dialect != readers.USUAL else {}),
+            **({"dialect": [*self.dialect]} if self.dialect != notation.USUAL else {}),
             **({"missing_values": self.book} if self.book else {}),
             **({"parts": [*self.parts]} if self.parts else {}),
         }

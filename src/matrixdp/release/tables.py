@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from matrixdp.checks import Array, InputError, as_input_error, short
-from matrixdp.release import readers
+from matrixdp.release import notation, readers
 from matrixdp.release.people import FirstRecords, People
 
 #: Suffixes of any text; then those of files that are not read, and what to do with these.
@@ -94,7 +94,7 @@ def parts(path: Path, names: Sequence[str] = ()) -> list[Path]:
     return found
 
 
-def check_parts(path: Path, files: Sequence[Path], dialect: readers.Dialect) -> None:
+def check_parts(path: Path, files: Sequence[Path], dialect: notation.Dialect) -> None:
     """Check that each part of a folder is there once: a copy would count its records twice.
 
     Parts without a record may be equal.
@@ -189,11 +189,11 @@ def blocks(
     columns: Sequence[str],
     fill: Array | None = None,
     people: People | None = None,
-    dialect: readers.Dialect = readers.USUAL,
+    dialect: notation.Dialect = notation.USUAL,
     *,
     frame: Any = None,
     keep_missing: bool = False,
-    book: readers.CodeBook = MappingProxyType({}),
+    book: notation.CodeBook = MappingProxyType({}),
     names: Sequence[str] = (),
 ) -> Iterator[Array]:
     """Yield the records of a file, one per row, in blocks (k, m) of the requested columns.
@@ -240,8 +240,8 @@ def _blocks(
     file: Path,
     columns: Sequence[str],
     people: People | None,
-    dialect: readers.Dialect,
-    book: readers.CodeBook,
+    dialect: notation.Dialect,
+    book: notation.CodeBook,
     frame: Any,
 ) -> Iterator[readers.Block]:
     """Yield the blocks of one file, or of records in memory, as their reader does."""
@@ -257,7 +257,7 @@ def _blocks(
 
 
 def width(
-    path: Path, dialect: readers.Dialect, frame: Any = None, names: Sequence[str] = ()
+    path: Path, dialect: notation.Dialect, frame: Any = None, names: Sequence[str] = ()
 ) -> int:
     """Return the number of columns of a file, or of records in memory, that can be read."""
     return readers.width(parts(path, names)[0], dialect) if frame is None else len(labels(frame))

@@ -12,7 +12,7 @@ from harness import charges
 import matrixdp as mdp
 from matrixdp.noise import safe
 from matrixdp.release import plans, storage, tables
-from matrixdp.release.readers import Categories, Dialect
+from matrixdp.release.notation import Categories, Dialect
 
 pa = pytest.importorskip("pyarrow")
 

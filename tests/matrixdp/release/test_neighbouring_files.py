@@ -13,14 +13,19 @@ from hypothesis import strategies as st
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
-from matrixdp.release import readers, tables
+from matrixdp.release import csv_text, notation, tables
 from matrixdp.release.people import People
 
 #: Lines with what a reader of CSV treats in its own way, for files of one column and of two.
 LINES = ["", " ", "\t", "1", "2", "NA", '""', '"3"', '"4', '5"', '"', '"",""', '","', "6,7", ","]
 LINES += ["true", "FALSE", "1_0", "6;7", "1.5", "1;5,2", "6|7"]
 #: How files are written; the texts have the characters of the first, and swap them for others.
-DIALECTS = [readers.USUAL, readers.Dialect(";", ","), readers.Dialect("\t"), readers.Dialect("|")]
+DIALECTS = [
+    notation.USUAL,
+    notation.Dialect(";", ","),
+    notation.Dialect("\t"),
+    notation.Dialect("|"),
+]
 #: Names of one column and of two, also with quotes that nothing closes in their line.
 HEADERS = {
     1: ["a", '"a"', '"a', 'a"'],
@@ -38,10 +43,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(readers, "_ROWS", 3)
+    monkeypatch.setattr("matrixdp.release.columns._ROWS", 3)
 
 
-def records(path, columns, dialect=readers.USUAL):
+def records(path, columns, dialect=notation.USUAL):
     """Return the bytes of each record that is read, in order, or None where a file is refused."""
     try:
         blocks = list(tables.blocks(path, columns, np.full(len(columns), 9.0), None, dialect))
@@ -98,7 +103,7 @@ def _translated(text, dialect):
     return text.translate(str.maketrans({",": dialect.separator, dialect.separator: ","}))
 
 
-def found(folder, files, dialect=readers.USUAL):
+def found(folder, files, dialect=notation.USUAL):
     """Return how far the records of two files of CSV are apart, 0 if one of them is refused.
 
     Only the last column is read, so that a text in the other one is no reason to refuse a file.
@@ -148,14 +153,14 @@ def test_a_cell_is_read_alike_whatever_the_others_are(folder, small_blocks, line
 def one_by_one(cells, dialect):
     """Return the numbers of cells as bytes; None where one states none."""
     try:
-        return np.array([readers.value(cell, dialect) for cell in cells]).tobytes()
+        return np.array([notation.value(cell, dialect) for cell in cells]).tobytes()
     except ValueError:
         return None
 
 
 @given(cells=CELLS_OF_A_FILE, dialect=st.sampled_from(DIALECTS))
 def test_the_cells_of_a_record_are_read_as_each_alone(cells, dialect):
-    numbers = readers._plain_numbers(cells, dialect)
+    numbers = csv_text._plain_numbers(cells, dialect)
     # What is not plain is read one by one: other digits, and blanks beside these.
     assert numbers is None or np.array(numbers).tobytes() == one_by_one(cells, dialect)
     assert numbers is not None or one_by_one(cells, dialect) is None or not "".join(cells).isascii()
@@ -163,18 +168,18 @@ def test_the_cells_of_a_record_are_read_as_each_alone(cells, dialect):
 
 def test_a_decimal_that_is_guessed_lets_a_line_decide_on_others(folder, monkeypatch):
     """A decimal comma in one line would make others numbers, or end the release."""
-    honest, commas = readers.value, set()
+    honest, commas = notation.value, set()
 
     def guess(cell, dialect):
         if "," in cell:
             commas.add(cell)
-        return honest(cell, readers.Dialect(";", ",") if commas else dialect)
+        return honest(cell, notation.Dialect(";", ",") if commas else dialect)
 
-    monkeypatch.setattr(readers, "value", guess)
-    monkeypatch.setattr(readers, "_plain_numbers", lambda cells, dialect: None)
-    assert others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
+    monkeypatch.setattr(notation, "value", guess)
+    monkeypatch.setattr(csv_text, "_plain_numbers", lambda cells, dialect: None)
+    assert others_decide(folder, ["2.5", "1,5"], notation.Dialect("|"))
     monkeypatch.undo()
-    assert not others_decide(folder, ["2.5", "1,5"], readers.Dialect("|"))
+    assert not others_decide(folder, ["2.5", "1,5"], notation.Dialect("|"))
 
 
 def but_at_the_end(path, lines, columns, dialect):
@@ -188,7 +193,7 @@ def but_at_the_end(path, lines, columns, dialect):
 
 
 def test_the_search_finds_a_rule_by_which_a_line_decides_on_earlier_ones(folder, monkeypatch):
-    monkeypatch.setattr(readers, "_records", but_at_the_end)
+    monkeypatch.setattr(csv_text, "_records", but_at_the_end)
     settings = hypothesis.settings(
         max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
     )
@@ -209,7 +214,7 @@ def test_no_line_decides_whether_later_ones_are_records(folder, monkeypatch):
     assert found(folder, files) == 0
     with pytest.raises(InputError, match="line break within quotes in line 2; write the names of"):
         list(tables.blocks(_written(folder, files[1]), ("b",)))
-    monkeypatch.setattr(readers, "_lines", over_several_lines)
+    monkeypatch.setattr(csv_text, "_lines", over_several_lines)
     assert found(folder, files) > 1
 
 
@@ -222,12 +227,12 @@ def test_no_line_decides_how_long_the_names_go_on(folder, monkeypatch):
     for text in (*files[1:], 'b,"note\n', 'b,"no\nte"\n1,2\n'):
         with pytest.raises(InputError, match="quotes.* in line 1;"):
             list(tables.blocks(_written(folder, text), ("b",)))
-    monkeypatch.setattr(readers, "_lines", over_several_lines)
+    monkeypatch.setattr(csv_text, "_lines", over_several_lines)
     assert found(folder, files) > 1
 
 
 def test_the_search_finds_names_that_go_on(folder, monkeypatch):
-    monkeypatch.setattr(readers, "_lines", over_several_lines)
+    monkeypatch.setattr(csv_text, "_lines", over_several_lines)
     settings = hypothesis.settings(
         max_examples=5000, derandomize=True, database=None, phases=[hypothesis.Phase.generate]
     )

@@ -17,7 +17,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.in_parts import ComposedMoments
 from matrixdp.noise import safe
 from matrixdp.privacy import exact_sums
-from matrixdp.release import choices, outlooks, people, readers, tables
+from matrixdp.release import choices, outlooks, people, tables
 from matrixdp.release.records import read_records
 
 BOUNDS = {"age": [20, 120], "income": [0, 200_000]}
@@ -65,7 +65,7 @@ def test_the_first_records_of_each_person_count_whatever_the_blocks(names, most,
     [*product([".csv", ".parquet"], [True, False]), *product([".npy"], [False])],
 )
 def test_the_same_records_of_every_kind_of_file_count(tmp_path, monkeypatch, suffix, text):
-    monkeypatch.setattr(readers, "_ROWS", 7)
+    monkeypatch.setattr("matrixdp.release.columns._ROWS", 7)
     rng, path = np.random.default_rng(2), tmp_path / f"rows{suffix}"
     numbers, rows = rng.integers(0, 9, 50), rng.uniform(LOWER, UPPER, (50, 2))
     columns, person = ("age", "income"), "patient"
@@ -213,7 +213,7 @@ IN_MEMORY = [read_in_python, read_in_a_frame, read_in_an_array, fit]
 def test_identifiers_of_two_kinds_are_refused_at_every_door(
     tmp_path, monkeypatch, read, names, sentence
 ):
-    monkeypatch.setattr(readers, "_ROWS", 3)
+    monkeypatch.setattr("matrixdp.release.columns._ROWS", 3)
     with pytest.raises(mdp.InputError, match=sentence) as refusal:
         read(tmp_path, names)
     assert "in record 4" in str(refusal.value)

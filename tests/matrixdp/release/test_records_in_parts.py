@@ -12,7 +12,7 @@ from visits import KEYS, ROWS, alone, bits, frames
 
 import matrixdp as mdp
 from matrixdp import cli
-from matrixdp.release import readers, storage
+from matrixdp.release import notation, readers, storage
 from matrixdp.release.records import read_records
 
 
@@ -130,7 +130,7 @@ def test_a_folder_that_is_no_file_of_records_is_refused(folder, capsys, spoiled)
 )
 def test_a_file_has_records_where_a_line_after_its_names_is_one(tmp_path, text, expected):
     (tmp_path / "part.csv").write_text(text, encoding="utf-8", newline="")
-    assert readers.has_records(tmp_path / "part.csv", readers.USUAL) == expected
+    assert readers.has_records(tmp_path / "part.csv", notation.USUAL) == expected
 
 
 def test_what_other_programs_leave_in_a_folder_is_no_part(folder):

@@ -14,7 +14,7 @@ import refusals
 
 from matrixdp import cli
 from matrixdp.checks import InputError
-from matrixdp.release import ledger, parser, readers, tables
+from matrixdp.release import ledger, notation, parser, tables
 
 TABLES = Path(__file__).with_name("refusals.toml")
 VALID = """file = "people.csv"
@@ -418,6 +418,6 @@ def test_byte_order_marks_are_skipped(folder, marks):
     assert cli.main(["account", str(path.rename(folder / "spec"))]) == 0
     for text in ('"age",b\n1,2\n', "age;b\n1;2\n"):
         (folder / "rows.csv").write_text(mark + text, encoding="utf-8")
-        dialect = readers.Dialect(text[text.index("b") - 1])
+        dialect = notation.Dialect(text[text.index("b") - 1])
         (block,) = tables.blocks(folder / "rows.csv", ("b", "age"), None, None, dialect)
         assert block.tolist() == [[2, 1]]

@@ -13,7 +13,7 @@ from exactness import same_copies
 import matrixdp as mdp
 from matrixdp.checks import InputError
 from matrixdp.privacy import exact_sums
-from matrixdp.release import readers, storage, tables
+from matrixdp.release import notation, storage, tables
 
 ROWS = np.arange(40_000.0).reshape(20_000, 2)
 
@@ -207,20 +207,20 @@ def test_parquet_is_not_read_ahead(tmp_path, group):
 
 # --- Numbers as hospitals write them ------------------------------------------------------------
 
-GERMAN = readers.Dialect(";", ",")
+GERMAN = notation.Dialect(";", ",")
 
 
-def read_text(path, text, dialect=readers.USUAL, columns=("a",)):
+def read_text(path, text, dialect=notation.USUAL, columns=("a",)):
     """Return the values of a text of CSV as rows; missing ones are 9."""
     path.write_text(text, encoding="utf-8")
     fill = np.full(len(columns), 9.0)
     return np.concatenate([*tables.blocks(path, columns, fill, None, dialect)]).tolist()
 
 
-@pytest.mark.parametrize("separator", readers.SEPARATORS)
+@pytest.mark.parametrize("separator", notation.SEPARATORS)
 def test_a_file_is_read_by_its_separator(tmp_path, separator):
     text = "a,b\n1.5,x\n,\n-2e-1,y\n".replace(",", separator)
-    dialect = readers.Dialect(separator)
+    dialect = notation.Dialect(separator)
     assert read_text(tmp_path / "x.csv", text, dialect) == [[1.5], [9], [-0.2]]
 
 

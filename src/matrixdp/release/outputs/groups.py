@@ -17,7 +17,7 @@ from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.release import Release
 from matrixdp.privacy.groups import GroupMeanQuery
 from matrixdp.privacy.sensitivity import Query
-from matrixdp.release import readers
+from matrixdp.release import notation
 from matrixdp.release.comparison import Option
 from matrixdp.release.outputs.mean import Mean
 from matrixdp.release.outputs.noisy import Noisy
@@ -40,7 +40,7 @@ class Grouped(Output):
     """
 
     group_column: str
-    categories: readers.Categories
+    categories: notation.Categories
 
     query_type: ClassVar[type[Query]] = GroupMeanQuery
     counts = True
@@ -69,7 +69,7 @@ class Grouped(Output):
         return [*self.headers]
 
     @property
-    def layout(self) -> tuple[tuple[str, ...], Array, readers.CodeBook]:
+    def layout(self) -> tuple[tuple[str, ...], Array, notation.CodeBook]:
         """Columns that are read, the last of them that of groups."""
         columns, fill, book = super().layout
         groups = {self.group_column: self.categories}
@@ -301,7 +301,7 @@ class Counts(Grouped):
     cell = ""
 
     @property
-    def layout(self) -> tuple[tuple[str, ...], Array, readers.CodeBook]:
+    def layout(self) -> tuple[tuple[str, ...], Array, notation.CodeBook]:
         """The column of groups alone is read."""
         return self.columns, self.fill, {self.group_column: self.categories}
 
