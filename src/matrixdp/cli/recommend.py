@@ -95,7 +95,7 @@ def _content(
     fitting: Sequence[tuple[Option, int]],
 ) -> dict[str, Any]:
     """Return what is said of a release, with all digits; None where it has no meaning."""
-    from matrixdp.release import choices, receipt
+    from matrixdp.release import receipt, separate
 
     best, most = fitting[0]
     compared = [option for option, room in fitting if room == most]
@@ -118,7 +118,7 @@ def _content(
         "details": [
             *receipt.comparison(spec, compared),
             *receipt.noise_lines(spec, best),
-            *choices.beside_separate(spec, best),
+            *separate.beside_separate(spec, best),
         ],
         "records_that_count": receipt.counting_rule(spec) or None,
     }

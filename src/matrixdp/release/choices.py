@@ -9,12 +9,12 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from matrixdp.checks import Array, InputError, plural
+from matrixdp.checks import InputError, plural
 from matrixdp.mechanisms import histogram
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
@@ -25,7 +25,6 @@ from matrixdp.mechanisms.laplace import Laplace
 from matrixdp.mechanisms.mechanism import Mechanism, delta_for_noise
 from matrixdp.mechanisms.scaled import WeightedConstant
 from matrixdp.noise import safe
-from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import SecondMomentQuery
 from matrixdp.privacy.sizes import SizeQuery
@@ -39,8 +38,8 @@ from matrixdp.release import (
 )
 from matrixdp.release.account import Account
 from matrixdp.release.comparison import Option
-from matrixdp.release.keys import MECHANISMS, SYMMETRIC, key_of
-from matrixdp.release.outputs import OUTPUTS, Bounds, Moments, Output, serves_present
+from matrixdp.release.keys import MECHANISMS, key_of
+from matrixdp.release.outputs import Bounds, Moments, Output, serves_present
 from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
@@ -231,41 +230,6 @@ def _weighted_mechanism(spec: Output) -> Mechanism:
     mechanism = MECHANISMS[spec.mechanism]
     weight = spec.constant_weight
     return mechanism if weight == 1 else WeightedConstant(mechanism, weight)
-
-
-def beside_separate(spec: Output, best: Option) -> list[str]:
-    """Return a sentence on the noise of each of several answers, beside releases for it alone.
-
-    Each is by the same mechanism, a mean where that has none by Gaussian noise; the noise is that
-    of a column's number with its mean in the middle of the bounds.
-    """
-    if not isinstance(spec, Moments):
-        return []
-    lines, readings = [], spec.by(best.key).readings
-    for reading in readings:
-        noise, one = reading.deviations(best.release)[0], _alone(reading, 1)
-        part = _alone(reading, len(readings))
-        whole, shared = (float(np.median(noise / other)) for other in (one, part))
-        lines.append(
-            f"{reading.name}: {whole:.2f} times the noise of a release for it alone that spends "
-            f"all of this budget, and {shared:.2f} times that of one of {len(readings)} releases "
-            "that share it"
-        )
-    return lines
-
-
-def _alone(reading: Output, count: int) -> Array:
-    """Return the noise (m,) of a release for one answer, one of ``count`` that share a budget."""
-    kind = OUTPUTS[reading.name]
-    values = {one.name: getattr(reading, one.name) for one in fields(kind) if one.init}
-    symmetric = reading.mechanism in SYMMETRIC and kind.query_type is not SecondMomentQuery
-    epsilon = reading.epsilon / count
-    if reading.delta:
-        mu = gaussian_dp.mu(reading.epsilon, reading.delta) / np.sqrt(count)
-        epsilon = gaussian_dp.epsilon(reading.delta, mu)
-    mechanism = "gaussian" if symmetric else reading.mechanism
-    spec = kind(**values | {"epsilon": epsilon, "mean_weight": None, "mechanism": mechanism})
-    return spec.deviations(by_noise(spec)[0].release)[0]
 
 
 def account_state(spec: Output, account: Account | None = None) -> tuple[ledger.Account, object]:
