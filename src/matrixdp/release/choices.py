@@ -44,8 +44,8 @@ from matrixdp.release.outputs.about_mean import AboutMean
 from matrixdp.release.outputs.output import CLIPPED
 from matrixdp.release.specification import RECOMMENDED
 
-#: What helps where releases of one file do not fit beside earlier ones: they share a whole total.
-ALONE = "state each [[release]] in a file of its own, with an epsilon that fits"
+#: What helps where an account has no room for any release.
+_NOTHING = "ask for nothing more of this account"
 
 
 def _simulates(spec: Output) -> bool:
@@ -278,6 +278,9 @@ def possible(spec: Output, account: ledger.Account) -> tuple[Option, ...]:
         return _listed(facts, total)
     except InputError as error:
         line = _total_that_fits(spec, account)
+        smaller = account["releases"] and spec.mu is None and _largest_epsilon(spec, account)
+        if smaller:
+            line = f"epsilon = {smaller:g}"
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
 
 
@@ -318,7 +321,8 @@ def choose(
     if most is None:
         raise InputError(
             f"{name} allows {ledger.phrase(account['total'])} in all, and with this release "
-            f"{ledger.excess(min(after, key=ledger.total_epsilon))}; {_remedy(spec, account)}"
+            f"{ledger.excess(min(after, key=ledger.total_epsilon))}; "
+            f"{_remedy(spec, account, after)}"
         )
     roomy = [option for option, room in zip(listed, rooms, strict=True) if room == most]
     others = [
@@ -330,24 +334,92 @@ def choose(
     return [*((option, most) for option in ordered(roomy)), *others]
 
 
-def _remedy(spec: Output, account: ledger.Account) -> str:
-    """Return a phrase that proposes a release that would fit."""
+def _remedy(spec: Output, account: ledger.Account, after: Sequence[ledger.Account]) -> str:
+    """Return a phrase that proposes releases that would fit.
+
+    Args:
+        spec: the release.
+        account: what is spent.
+        after: the account after the release by each mechanism.
+    """
     if spec.mu is not None:
-        return ALONE
-    free = spec.by(RECOMMENDED)
-    if spec.mechanism != RECOMMENDED and _fits(free, account):
-        return 'mechanism = "recommend" would fit'
-    for share in np.arange(0.95, 0.01, -0.05):
-        epsilon = float(f"{spec.epsilon * share:.3g}")
+        return remedy_of_shares(account)
+    if proposals := _proposals(spec, account):
+        return f"{proposals[0]} would fit" + "".join(
+            f", and so would {other}" for other in proposals[1:]
+        )
+    most = account["total"]["sampler"]
+    many = _has_room(account) and all(ledger.sampler_delta(then) > most for then in after)
+    return "release fewer numbers" if many or not account["releases"] else _NOTHING
+
+
+def _has_room(account: ledger.Account) -> bool:
+    """Return whether a release of one number fits an account, of whatever epsilon."""
+    return any(ledger.left(account, pure=pure) for pure in (True, False))
+
+
+def _proposals(spec: Output, account: ledger.Account) -> list[str]:
+    """Return the keys of releases that would fit, each with the largest epsilon for it.
+
+    The first one has the delta of the release. Of a pure release, which counts far more beside one
+    with a delta, there may be a second one with the delta of the total.
+    """
+    delta, free = account["total"]["delta"], spec.by(RECOMMENDED)
+    other = ['mechanism = "recommend"'] * (spec.mechanism != RECOMMENDED)
+    # The same release spends less at a smaller delta than that of the total.
+    at = f" at delta {spec.delta!r}" * (0 < spec.delta < delta)
+
+    def keys(epsilon: float, changes: Sequence[str]) -> str:
+        smaller = [f"epsilon = {epsilon:g}{at}"] * (epsilon < spec.epsilon)
+        *rest, last = [*smaller, *changes]
+        return f"{', '.join(rest)} and {last}" if rest else last
+
+    epsilon, of_free = (_largest_epsilon(one, account) for one in (spec, free))
+    result = []
+    if of_free == spec.epsilon or (of_free and not epsilon):
+        epsilon = of_free
+        result.append(keys(epsilon, other))
+    elif 0 < epsilon < spec.epsilon:
+        result.append(keys(epsilon, []))
+    if delta and not spec.delta:
+        larger = _largest_epsilon(replace(free, delta=delta), account)
+        if larger > epsilon:
+            result.append(keys(larger, [*other, f"delta = {words.exact(delta)}"]))
+    if not result and (line := _total_that_fits(spec, account)):
+        result.append(line)
+    return result
+
+
+def _largest_epsilon(spec: Output, account: ledger.Account) -> float:
+    """Return the largest epsilon up to that of a release at which it fits an account, or 0."""
+
+    def at(thousandths: int) -> float:
+        return min(float(f"{spec.epsilon * thousandths / 1000:.3g}"), spec.epsilon)
+
+    def fits(thousandths: int) -> bool:
         with contextlib.suppress(InputError):
-            if _fits(replace(free, epsilon=epsilon), account):
-                smaller = 0 < spec.delta < account["total"]["delta"]
-                return f"epsilon = {epsilon:g} would fit" + f" at delta {spec.delta!r}" * smaller
-    if line := _total_that_fits(spec, account):
-        return f"{line} would fit"
-    if account["releases"]:
-        return "ask for nothing more of this account"
-    return "release fewer numbers"
+            return _fits(replace(spec, epsilon=at(thousandths)), account)
+        return False
+
+    return at(ledger.largest(1000, fits))
+
+
+def remedy_of_shares(account: ledger.Account) -> str:
+    """Return a phrase on what helps where releases that share a whole total do not fit it.
+
+    Args:
+        account: what is spent before them.
+    """
+    if not account["releases"]:
+        return "state a total of a smaller epsilon"
+    if not _has_room(account):
+        return _NOTHING
+    usable = ledger.usable_delta(account["total"])
+    sizes = "an epsilon and a delta that fit" if usable else "an epsilon that fits"
+    return (
+        f"state each [[release]] in a file of its own, with {sizes}; `matrixdp account` says what "
+        "is left"
+    )
 
 
 def _fits(spec: Output, account: ledger.Account) -> bool:
@@ -399,7 +471,7 @@ def together(specs: Sequence[Output], firsts: Sequence[Option]) -> str:
         return {**account, "releases": account["releases"] + charges * times}
 
     if excess := ledger.excess(after(1)):
-        return f"together: {excess}; leave a [[release]] out"
+        return f"together: {excess}; {remedy_of_shares(account)}"
     room = ledger.largest(ledger.MANY, lambda times: not ledger.excess(after(times + 1)))
     return (
         f"together: epsilon {ledger.total_epsilon(after(1)):.4g} of {account['total']['epsilon']:g}"

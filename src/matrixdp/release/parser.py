@@ -183,7 +183,7 @@ def _shared_keys(table: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str
 
 def _parts(
     table: Mapping[str, Any], entries: list[dict[str, Any]]
-) -> list[tuple[dict[str, float], float | None]]:
+) -> list[tuple[dict[str, float], float]]:
     """Return :func:`_part` of each ``[[release]]``, whose weights are taken out.
 
     Raises:
@@ -208,11 +208,11 @@ def _parts(
     return [_part(total, weight / math.fsum(weights)) for weight in weights]
 
 
-def _part(total: Mapping[str, float], share: float) -> tuple[dict[str, float], float | None]:
-    """Return the epsilon and delta of a share of a total, and its largest mu, None if pure."""
+def _part(total: Mapping[str, float], share: float) -> tuple[dict[str, float], float]:
+    """Return the epsilon and delta of a share of a total, and its largest mu, any if pure."""
     delta = ledger.usable_delta(total)
     if not delta:
-        return {"epsilon": total["epsilon"] * share * _BELOW}, None
+        return {"epsilon": total["epsilon"] * share * _BELOW}, math.inf
     mu = gaussian_dp.mu(total["epsilon"] - total["pure"], delta) * math.sqrt(share)
     return {"epsilon": gaussian_dp.epsilon(delta, mu * _BELOW), "delta": delta}, mu
 

@@ -379,7 +379,7 @@ def make_all(
     if excess := ledger.excess(after):
         raise InputError(
             f"{path} allows {ledger.phrase(account['total'])} in all, and with these releases "
-            f"{excess}; {choices.ALONE}"
+            f"{excess}; {choices.remedy_of_shares(account)}"
         )
     folders = [out and out / spec.release_name for spec in specs]
     pairs = zip(specs, folders, strict=True)

@@ -37,7 +37,7 @@ class Specification(abc.ABC):
         epsilon, delta: guarantee; a delta of 0 asks for pure DP.
         total: budget of all releases of the account, see :func:`ledger.total`; None takes the
             account's.
-        mu: largest mu, where releases share a total by weights.
+        mu: largest mu, where releases share a total by weights; infinite of pure ones.
         fill: replacement of a missing value in each column, (m,); NaN where it ends the release
             instead, or is left out (:attr:`skips_missing`).
         mean_weight: weight of the constant in moments that hold the mean, as stated; None takes

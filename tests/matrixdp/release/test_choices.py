@@ -1,6 +1,8 @@
 """What fits into a total: what refusals propose works, and several releases share one."""
 
+import json
 import re
+import shutil
 from dataclasses import replace
 
 import harness
@@ -9,6 +11,7 @@ import pytest
 from harness import run
 
 import matrixdp as mdp
+from matrixdp import cli
 from matrixdp.privacy import gaussian_dp
 from matrixdp.release import choices, ledger, parser, storage
 
@@ -86,15 +89,131 @@ def test_a_refusal_charges_nothing_and_names_what_would_fit(folder, capsys, keys
     (spent,) = re.findall("this release epsilon (.*?) would be spent of 4", sentence)
     assert 4 < float(spent) < 3 + 3.9
     # At its delta, below that of the total, where the same release spends less.
-    (epsilon,) = re.findall("epsilon = (.*?) would fit at delta 1e-06", sentence)
+    (epsilon,) = re.findall("epsilon = (.*?) at delta 1e-06 would fit", sentence)
     assert run(folder, "second", epsilon=float(epsilon), total=TOTAL, **keys) == 0
 
 
-def test_where_another_mechanism_would_fit_it_is_named(folder, capsys):
-    assert run(folder, epsilon=3.0, total=TOTAL) == 0
-    keys = {"query": "second_moments", "mechanism": "laplace", "epsilon": 2.0}
-    assert run(folder, "second", total=TOTAL, **keys) == 2
-    assert 'mechanism = "recommend" would fit' in capsys.readouterr().err
+#: Releases with a delta and without one, the total, a request that does not fit beside them, and
+#: the keys in which releases that fit differ from it.
+SPENT, PURE = {"epsilon": 1.0, "delta": 1e-6}, {"epsilon": 0.5, "delta": 0}
+SMALL, ALL = {"epsilon": 2, "delta": 1e-5}, {"epsilon": 2.0, "delta": 1e-5}
+PURE_TOTAL, NOTHING = {"epsilon": 2, "delta": 0}, "ask for nothing more of this account"
+FITS = [
+    ([], SMALL, {"epsilon": 3.0, "delta": 1e-6}, [["epsilon"]]),
+    ([SPENT], SMALL, {"epsilon": 3.0, "delta": 1e-6}, [["epsilon"]]),
+    ([SPENT], SMALL, {"epsilon": 3.0, "delta": 1e-3}, [["epsilon"]]),
+    ([SPENT], SMALL, {"epsilon": 30.0, "delta": 1e-5}, [["epsilon"]]),
+    ([SPENT], SMALL, {"epsilon": 1.0, "delta": 0}, [["epsilon"], ["delta"]]),
+    ([SPENT], SMALL, {"epsilon": 1.9, "delta": 0}, [["epsilon"], ["epsilon", "delta"]]),
+    (
+        *([SPENT], SMALL, {"epsilon": 1.9, "delta": 0, "mechanism": "laplace"}),
+        [["epsilon"], ["epsilon", "mechanism", "delta"]],
+    ),
+    ([SPENT], SMALL, {"epsilon": 1.9, "delta": 1e-6, "mechanism": "laplace"}, [["mechanism"]]),
+    ([PURE], SMALL, {"epsilon": 1.9, "delta": 0}, [["epsilon"]]),
+    ([PURE], SMALL, {"epsilon": 1.9, "delta": 1e-6}, [["epsilon"]]),
+    (
+        *([PURE], SMALL, {"epsilon": 1.9, "delta": 1e-6, "mechanism": "gaussian"}),
+        [["epsilon", "mechanism"]],
+    ),
+    ([PURE], PURE_TOTAL, {"epsilon": 1.9, "delta": 1e-6}, [["epsilon"]]),
+    ([PURE], PURE_TOTAL, {"epsilon": 1.0, "delta": 1e-6, "mechanism": "gaussian"}, [["mechanism"]]),
+    (
+        *([PURE], PURE_TOTAL, {"epsilon": 1.9, "delta": 1e-6, "mechanism": "gaussian"}),
+        [["epsilon", "mechanism"]],
+    ),
+    ([ALL], SMALL, {"epsilon": 1.0, "delta": 1e-6}, NOTHING),
+    ([ALL], SMALL, {"epsilon": 1.0, "delta": 0}, NOTHING),
+    ([{**PURE, "epsilon": 2.0}], PURE_TOTAL, {"epsilon": 1.0, "delta": 1e-6}, NOTHING),
+]
+
+
+def proposed(sentence):
+    """Return the keys of each release that a message says to fit."""
+    phrases = re.split(" would fit, and so would ", sentence.rpartition("; ")[2])
+    pairs = (re.findall(r"(epsilon|delta|mechanism) = (\S*[^\s,])", one) for one in phrases)
+    return [{key: json.loads(value) for key, value in one} for one in pairs]
+
+
+@pytest.mark.parametrize(("before", "total", "keys", "fits"), FITS)
+def test_what_a_refusal_says_to_fit_fits(
+    folder, tmp_path_factory, capsys, before, total, keys, fits
+):
+    for count, one in enumerate(before):
+        assert run(folder, f"{count}", total=total, label=f"{count}", **one) == 0
+    capsys.readouterr()
+    assert run(folder, "refused", total=total, **keys) == 2
+    sentence = capsys.readouterr().err
+    if fits == NOTHING:
+        assert NOTHING in sentence
+        for delta in (total["delta"], 0):
+            assert run(folder, "more", total=total, epsilon=0.01, delta=delta) == 2
+        return
+    changes = proposed(sentence)
+    assert [[*change] for change in changes] == fits
+    for change in changes:
+        if "epsilon" in change:
+            # The control: a hundredth more does not.
+            more = {**keys, **change, "epsilon": change["epsilon"] + keys["epsilon"] / 100}
+            assert run(folder, "more", insist=True, total=total, **more) == 2
+        place = shutil.copytree(folder, tmp_path_factory.mktemp("copy"), dirs_exist_ok=True)
+        assert run(place, "fits", insist=True, total=total, **{**keys, **change}) == 0
+
+
+@pytest.mark.parametrize(("epsilon", "says"), [(12, "release fewer numbers"), (17, NOTHING)])
+def test_where_numbers_are_too_many_fewer_fit_if_any(folder, capsys, epsilon, says):
+    keys = {"total": {"epsilon": epsilon, "delta": 1e-5}, "epsilon": 1.0, "insist": True}
+    assert run(folder, **keys) == 0
+    assert run(folder, "all", query="records", **keys) == 2
+    assert f"; {says}\n" in capsys.readouterr().err
+    one = {"bounds": {"age": [0, 120]}, "label": "more"}
+    assert run(folder, "fewer", **one, **keys) == (2 if says == NOTHING else 0)
+
+
+#: Releases that share a whole total beside an earlier one, and keys of each alone that fit.
+SHARED = [
+    (SMALL, SPENT, "an epsilon and a delta that fit", {"delta": 1e-5}),
+    (PURE_TOTAL, PURE, "an epsilon that fits", {"delta": 0}),
+]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(("total", "spent", "says", "keys"), SHARED)
+def test_shares_that_do_not_fit_do_in_files_of_their_own(
+    folder, capsys, count, total, spent, says, keys
+):
+    several = [{"query": "mean"}, {"query": "covariance"}][:count]
+    assert run(folder, "before", total=total, label="before", **spent) == 0
+    capsys.readouterr()
+    status = run(folder, verb="recommend", releases=several, total=total)
+    noted = capsys.readouterr()
+    assert run(folder, releases=several, total=total, insist=True) == 2
+    error = capsys.readouterr().err
+    remedy = error.rpartition("; state ")[2]
+    assert says in remedy
+    assert remedy in noted.out + noted.err
+    assert status == (2 if count == 1 else 0)
+    # What `matrixdp account` says to be left, by composition of both.
+    assert cli.main(["account", str(folder / "people.csv"), "--json"]) == 0
+    left = json.loads(capsys.readouterr().out)
+    left = left["left_epsilon"] if keys["delta"] else left["left_pure_epsilon"]
+    for one in several:
+        alone = {**one, **keys, "epsilon": 0.999 * left / count}
+        assert run(folder, one["query"], total=total, insist=True, **alone) == 0
+    assert len(books(folder)["releases"]) == 1 + count
+
+
+def test_shares_beside_releases_that_spent_all_are_told_so(folder, capsys):
+    assert run(folder, total=SMALL, **ALL) == 0
+    assert run(folder, releases=[{"query": "covariance"}], total=SMALL) == 2
+    assert f"; {NOTHING}\n" in capsys.readouterr().err
+
+
+def test_shares_of_a_total_that_is_too_large_need_a_smaller_one(folder, capsys):
+    keys = {"releases": [{"query": "mean"}, {"query": "covariance"}], "insist": True}
+    assert run(folder, total={"epsilon": 20, "delta": 0}, **keys) == 2
+    assert "; state a total of a smaller epsilon" in capsys.readouterr().err
+    assert run(folder, total={"epsilon": 10, "delta": 0}, **keys) == 0
 
 
 @pytest.mark.parametrize(
