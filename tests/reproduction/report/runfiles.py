@@ -9,15 +9,10 @@ import functools
 from collections.abc import Iterable
 from pathlib import Path
 
-from packages import KEPT
-
 from reproduction import catalogue
 from reproduction.report import figures, inputs, rows, tables
 from reproduction.report.figures.base import Figure
 from reproduction.report.tables.base import Table
-
-#: A kept run that differs in the seed alone, beside which a full one has a table.
-SECOND_SEED = (KEPT / inputs.SECOND_SEED / "claims.csv").is_file()
 
 RELEASES = ("regression", "first_pc", "covariance", "section10_2")
 TRAININGS = ("adult", "cora", "imdb", "mnist_features", "mnist")
@@ -81,8 +76,6 @@ TABLES = [
     *IN_PRINT,
     *(f"imgm_{name}" for name in TRAININGS),
 ]
-if not SECOND_SEED:
-    TABLES.remove("second_seed")
 FIGURES = [
     *(name.removeprefix("figures/") for name in _NEEDED if name.startswith("figures/")),
     *(f"curves_{name}" for name in IN_PRINT.values()),
