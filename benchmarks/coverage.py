@@ -1,8 +1,8 @@
 """How often the intervals of a release cover the answer without noise.
 
 ``make test-all`` runs this file. It writes benchmarks/coverage.csv and the counts in
-docs/coverage.md, and fails if an interval is refuted. With the argument ``new`` it counts only the
-cells that the table lacks, and keeps the rows of all others.
+docs/coverage.md, and fails if an interval is refuted. With ``--new`` it counts only the cells that
+the table lacks, and keeps the rows of all others.
 
 A cell is a data set, an answer, a mechanism and an epsilon. Each of its releases is drawn as a real
 one, and counts as covered if all of its intervals hold. Of a list of queries, whose intervals hold
@@ -327,12 +327,12 @@ def page(text: str, rows: Sequence[Mapping[str, Any]]) -> str:
 def main() -> int:
     """Count cells, write the table, and return 1 if an interval is refuted."""
     parser = argparse.ArgumentParser(description="count how often intervals cover")
-    what = "all cells, or those that the table lacks"
-    parser.add_argument("cells", nargs="?", choices=("all", "new"), default="all", help=what)
+    parser.add_argument("--new", action="store_true", help="only cells that the table lacks")
     parser.add_argument("--processes", type=int, help="as many as there are cores by default")
-    chosen = parser.parse_args()
+    # `make bench` gives all benchmarks the same arguments.
+    chosen, _ = parser.parse_known_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    rows = kept() if chosen.cells == "new" else {}
+    rows = kept() if chosen.new else {}
     missing = [cell for cell in cells() if cell not in rows]
     with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
         for cell, row in zip(missing, pool.imap(count, missing), strict=True):
