@@ -285,6 +285,16 @@ def test_a_variable_of_the_host_that_stops_a_download_is_named(
     assert "secret" not in sentence(raised)
 
 
+def test_a_client_without_its_certificates_is_no_full_disk(nowhere, tmp_path, monkeypatch):
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("requests.adapters.DEFAULT_CA_BUNDLE_PATH", "/no/such.pem")
+    with pytest.raises(InputError, match=r"cannot be asked \(.*/no/such\.pem\)") as raised:
+        fetch(listed(nowhere.replace("http:", "https:") + "/a.data"), tmp_path)
+    assert not isinstance(raised.value, Unreachable)
+    assert "space" not in sentence(raised)
+
+
 def test_a_folder_that_cannot_be_written_is_one_sentence(server, tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(InputError, match=r"file/a\.data cannot be written \(.*choose a") as raised:

@@ -370,6 +370,11 @@ def _download(search: _Search, file: str, folder: Path) -> None:
         except OSError as error:
             if fault := _fault_of_host(url, error):
                 raise InputError(fault) from error
+            if error.errno is None:
+                # Of the client, as without its file of certificates; writing fails with a number.
+                severity = max(severity, 1)
+                failures.append(f"{host} cannot be asked ({why(error)})")
+                continue
             raise InputError(
                 f"{stored} cannot be written ({why(error)}); free some space or choose "
                 "a folder that you may write to"
