@@ -96,6 +96,13 @@ class Unreadable:
         raise RuntimeError("secret")
 
 
+class Wide(Unreadable):
+    """A data frame with two columns under one name."""
+
+    def __getitem__(self, name):
+        return np.ones((400, 2))
+
+
 class Times:
     """A data frame as of polars: whole numbers in a table, but times of a day in their column."""
 

@@ -42,6 +42,13 @@ _REMEDIES = {
     "values of which numpy makes no array": "convert them, to float64 if they are numbers",
     "no single column": "rename one, or give one record per row",
 }
+#: A method of tables that are computed when they are read: the method that gives their records.
+_COMPUTED = {
+    "__dask_graph__": "compute",
+    "to_spark": "to_pandas",
+    "toPandas": "toPandas",
+    "collect": "collect",
+}
 #: Types of numbers of which numpy makes float64 as Python does.
 _PLAIN = {float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool}
 
@@ -101,10 +108,21 @@ def labels(values: Any) -> list[Any]:
 def check_container(values: Any, name: str) -> None:
     """Refuse what holds records, and is no array and no data frame.
 
+    A table that is computed when it is read, as of Dask or Spark, would be so for each column: in
+    another order of rows each time, where nothing sorts them, so that one person's values would be
+    in the records of several others.
+
     Raises:
-        NoNumber: it is a sparse matrix, a numpy.matrix or a structured array.
+        NoNumber: it is such a table, a sparse matrix, a numpy.matrix or a structured array.
     """
-    if hasattr(values, "toarray"):
+    kind = type(values)
+    method = next((give for name, give in _COMPUTED.items() if hasattr(kind, name)), "")
+    if method and not (method == "collect" and hasattr(kind, "__len__")):
+        problem = (
+            f"a {kind.__name__}, which holds no records yet; give its .{method}(), or mdp.sums of "
+            "its parts to make_release"
+        )
+    elif hasattr(values, "toarray"):
         problem = "a sparse matrix; give its .toarray()"
     elif isinstance(values, np.matrix):
         problem = "a numpy.matrix; give numpy.asarray of it"

@@ -446,12 +446,6 @@ def _check_source(
         InputError: it is not.
     """
     cells.check_container(frame, name)
-    if hasattr(frame, "collect") and not hasattr(frame, "__len__"):
-        raise InputError(
-            f"{name} is a {type(frame).__name__}, which holds no records yet; give its .collect(), "
-            "or sums of its batches by mdp.sums"
-        )
-    # A lazy frame has no length.
     is_frame = hasattr(frame, "columns") and hasattr(frame, "__len__")
     if not is_frame and not isinstance(frame, np.ndarray):
         raise InputError(

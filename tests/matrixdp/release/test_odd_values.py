@@ -97,6 +97,17 @@ def arrow(kind, column):
     return frame(column, pd.ArrowDtype(getattr(pa, kind)()))
 
 
+def computed(method, **more):
+    """Return a data frame that is computed when it is read, as other packages have them."""
+
+    def read(self, *_):
+        pytest.fail("was read")
+
+    methods = {method: read, "__array__": read, "__getitem__": lambda self, _: self, **more}
+    return type("Frame", (), {"columns": ["a"], "dtypes": [float], **methods})()
+
+
+SIZE = {"__len__": lambda _: COUNT}
 STRUCTURED = np.zeros((COUNT, 1), dtype=[("a", float)])
 RAGGED = every_second([1.0, 2.0], [1.0])
 #: Tables, one column each.
@@ -130,6 +141,10 @@ TABLES = {
         lambda: sparse.csc_array(NUMBERS[:, None]),
         "a sparse matrix; give its .toarr",
     ),
+    "frame of polars": (lambda: computed("collect"), "holds no records yet; give its .collect()"),
+    "frame of Dask": (lambda: computed("__dask_graph__", **SIZE), "yet; give its .compute()"),
+    "frame of Spark": (lambda: computed("toPandas"), "yet; give its .toPandas()"),
+    "pandas of Spark": (lambda: computed("to_spark", **SIZE), "yet; give its .to_pandas()"),
     "numpy.matrix": (lambda: np.asmatrix(NUMBERS[:, None]), "a numpy.matrix; give numpy.asarray"),
     "structured": (lambda: STRUCTURED[:, 0], "a structured array; give its fields as columns"),
     "structured rows": (lambda: STRUCTURED, "a structured array; give its fields as columns"),
