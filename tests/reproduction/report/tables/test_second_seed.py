@@ -89,11 +89,15 @@ def test_a_verdict_that_differs_stands_with_both_numbers_and_is_counted(tmp_path
     ]
     values = numbers.load_numbers(files)
     assert [values[f"second_seed.{name}"].value for name in ("other", "all")] == [3, 4]
-    # The file has all that were compared.
-    assert inputs.read_input("tables/second_seed", files)["id"].tolist() == [*FIRST]
+    # The file has all that were compared, and the page's ledger says the other verdict.
+    table = inputs.read_input("tables/second_seed", files)
+    assert table["id"].tolist() == [*FIRST]
+    others = second_seed.verdicts(table)
+    assert others == {"M1": "not reproduced", "M2": "undecided", "M3": "undecided"}
 
 
 def test_of_equal_verdicts_none_is_shown(tmp_path):
     sheet, files = made(tmp_path)
     assert sheet.groups == ()
     assert numbers.load_numbers(files)["second_seed.other"].text == "0"
+    assert second_seed.verdicts(inputs.read_input("tables/second_seed", files)) == {}

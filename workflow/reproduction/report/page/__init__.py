@@ -40,7 +40,7 @@ from reproduction.report.page.run import PageRun
 from reproduction.report.sentences import Sentences
 from reproduction.report.sheet import Sheet
 from reproduction.report.statistics import ENOUGH
-from reproduction.report.tables import advice, audit
+from reproduction.report.tables import advice, audit, second_seed
 
 FOLDER = Path(__file__).parent
 
@@ -203,7 +203,8 @@ def _titles(sources: list[dict[str, Any]]) -> str:
 def _ledger(outputs: PageRun, claims: pd.DataFrame, present: set[str]) -> dict[str, Any]:
     """Return the item of counts of verdicts, and of one table of claims, readings and errata."""
     with inputs.file_errors("claims.csv"):
-        view = views.ledger(claims, outputs.table("tables/errata"))
+        seeds = second_seed.verdicts(outputs.table("tables/second_seed"))
+        view = views.ledger(claims, outputs.table("tables/errata"), seeds)
     places = {name.rpartition("/")[2]: _slug(name) for name in sorted(present)}
     errata = pictures.data_uri(outputs.files["tables/errata"]) if view["errors"] else ""
     files = {"errata": Markup(errata), "readings": Markup(view["readings"])}

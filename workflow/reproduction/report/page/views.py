@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -20,12 +21,15 @@ KINDS = CLAIMS, ERRATA, READINGS = ("claims", "errata", "readings")
 Rows = dict[tuple[str, str], list[dict[str, Any]]]
 
 
-def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
+def ledger(
+    table: pd.DataFrame, errors: pd.DataFrame, verdicts: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Return the variables of ``ledger.html.j2``.
 
-    ``table`` is ``claims.csv``, ``errors`` the table of errata. Of errata and readings those that
-    cost privacy are shown; all others stand in a file. Theorems, other statements and experiments
-    are counted apart; claims that one fact decides count once.
+    ``table`` is ``claims.csv``, ``errors`` the table of errata, ``verdicts`` has those that another
+    root seed gives in place of these. Of errata and readings those that cost privacy are shown; all
+    others stand in a file. Theorems, other statements and experiments are counted apart; claims
+    that one fact decides count once.
     """
     rows = table.assign(word=table["verdict"].map(findings.word))
     meanings: dict[str, str] = catalogue.section("verdicts")
@@ -49,7 +53,8 @@ def ledger(table: pd.DataFrame, errors: pd.DataFrame) -> dict[str, Any]:
             if name in counts
         ]
         groups[CLAIMS, f"{paper}: claims"] = [
-            _claim(row) | {"tags": [paper, row["word"]]} for row in of_paper.to_dict("records")
+            _claim(row, verdicts.get(row["id"], "")) | {"tags": [paper, row["word"]]}
+            for row in of_paper.to_dict("records")
         ]
         title = claims.PAPERS.get(str(paper), str(paper))
         facts = findings.facts(of_paper)
@@ -92,9 +97,10 @@ def _causes(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
     return [(words, names[cause]) for cause, words in findings.CAUSES.items() if cause in names]
 
 
-def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+def _claim(row: Mapping[str, Any], other: str) -> dict[str, Any]:
     # What else decides it is printed by `make claim`.
-    why = "; ".join([findings.reasons(row)[0], *findings.weaknesses(row)])
+    seed = [f"with another root seed {other}: near its border"] * bool(other)
+    why = "; ".join([findings.reasons(row)[0], *findings.weaknesses(row), *seed])
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {
         "id": row["id"],

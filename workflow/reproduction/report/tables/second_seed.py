@@ -65,6 +65,18 @@ def compare_verdicts(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(differs=pd.concat(different, axis=1).any(axis=1))
 
 
+def verdicts(table: pd.DataFrame) -> dict[str, str]:
+    """Return the verdicts of the other run in words, of the claims on which the two differ.
+
+    Args:
+        table: the file of this table, or an empty frame where there is none.
+    """
+    text = _verdict(OTHER)
+    filled = table.fillna({f"condition{OTHER}": ""})
+    rows = filled[filled["differs"]].to_dict("records") if len(table) else ()
+    return {row["id"]: text(row).text for row in rows}
+
+
 def caption(count: int) -> str:
     """Return what is shown of so many verdicts."""
     return (
