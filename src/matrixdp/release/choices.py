@@ -458,8 +458,11 @@ def _total_that_fits(spec: Output, account: ledger.Account) -> str:
     stated = total_at(low / 100)
     # With all digits: a rounded delta would be another one than what was tried.
     epsilon, delta = (words.exact(stated[name]) for name in ("epsilon", "delta"))
-    line = f"total = {{epsilon = {epsilon}, delta = {delta}}}"
-    return f"epsilon = {epsilon} with {line}" if spec.epsilon > low / 100 else line
+    line, alone = f"total = {{epsilon = {epsilon}, delta = {delta}}}", ""
+    if not spec.in_file:
+        # Its total is stated where the account is made, or else it is the release's own.
+        line, alone = f"an account of epsilon {epsilon} and delta {delta}", " without an account or"
+    return f"epsilon = {epsilon}{alone} with {line}" if spec.epsilon > low / 100 else line
 
 
 def together(specs: Sequence[Output], firsts: Sequence[Option]) -> str:

@@ -242,6 +242,31 @@ def test_a_refused_total_comes_with_the_line_that_works(
     assert run(folder, epsilon=float(*(smaller or [epsilon])), total=total, **keys) == 0
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "total"), [(1e6, 0, 1e6), (30, 1e-6, 30), (10, 1e-6, 100)]
+)
+def test_records_in_memory_fit_alone_and_in_the_account_that_is_proposed(
+    tmp_path, epsilon, delta, total
+):
+    keys = {"query": "covariance", "bounds": (0, 1), "records": len(RECORDS), "missing": "refuse"}
+    keys |= {"epsilon": epsilon, "delta": delta, "even_if_useless": True}
+    account = mdp.Account(tmp_path / "a.privacy.json", epsilon=total, delta=delta)
+    with pytest.raises(mdp.InputError, match="would fit") as refusal:
+        mdp.make_release(RECORDS, account=account, **keys)
+    sentence = str(refusal.value)
+    (words,) = re.findall(r"an account of epsilon (\S+) and delta (\S+) would fit", sentence)
+    most, least = map(float, words)
+    assert least == delta
+    other = mdp.Account(tmp_path / "b.privacy.json", epsilon=most, delta=least)
+    if epsilon > most:
+        assert f"epsilon = {words[0]} without an account or with" in sentence
+        keys["epsilon"] = most
+        with pytest.raises(mdp.InputError, match="would fit"):
+            mdp.make_release(RECORDS, **keys | {"epsilon": epsilon})
+        mdp.make_release(RECORDS, **keys)
+    mdp.make_release(RECORDS, account=other, **keys)
+
+
 def test_a_fit_that_does_not_fit_is_refused_at_the_price_of_the_cheapest_mechanism(tmp_path):
     account = mdp.Account(tmp_path / "a.privacy.json", epsilon=1, delta=1e-5)
     for _ in range(2):
