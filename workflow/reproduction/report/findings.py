@@ -192,7 +192,9 @@ def clauses(claim: Mapping[str, Any]) -> list[str]:
         result.append(f"nor can ours be told from the {_label(claim['even_with'].split()[0])}")
     if claim["alike"]:
         here = "most of it" if claim["alike"] == "True" else "not clearly most of it"
-        effect = short(claim["effect_zeros"], 4)
+        # What rounding leaves of nothing is nothing.
+        is_none = abs(claim["effect_zeros"]) < 1e-9 * abs(claim["effect"])
+        effect = "0" if is_none else short(claim["effect_zeros"], 4)
         result.append(f"with every record at zero the effect is {effect}, {here}")
     return result
 

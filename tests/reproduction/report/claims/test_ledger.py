@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 from claimentries import KNOWN, entry, exact_entry, noise, numbers, shared, verdict
+from packages import KEPT
 from trialrows import trials
 
 from matrixdp.checks import InputError
@@ -260,3 +261,10 @@ def test_failing_claims_of_one_comparison_are_named_together():
 def test_why_a_claim_fails(fields, cause):
     failing = {"verdict": "not reproduced", "test": "paired t, Holm", "relation": "beats"}
     assert findings.cause({**failing, "effect_high": -0.1, **fields}) == cause
+
+
+@pytest.mark.parametrize(("zeros", "words"), [(-5.6e-17, "is 0,"), (-1.8e-5, "is -1.8e-5,")])
+def test_what_rounding_leaves_of_no_effect_is_none(zeros, words):
+    ledger = findings.read_ledger(KEPT / "claims.csv").set_index("id", drop=False)
+    claim = {**ledger.loc["M16"], "alike": "False", "effect_zeros": zeros}
+    assert f"with every record at zero the effect {words}" in "; ".join(findings.clauses(claim))
