@@ -327,7 +327,7 @@ def controls() -> Iterator[Cell]:
     yield Cell(WRONG, CLASS, "Wishart noise", query, 1.0, 0.0, wishart(query, 1.0))
     run, release, query = negative_control.CASES["radius of the data"].build(True)
     about = ("radius of the data", query, release.epsilon, release.delta)
-    yield Cell(WRONG, FUNCTION, *about, lambda records, generator: run(records.T, generator))
+    yield Cell(WRONG, FUNCTION, *about, run)
 
 
 def cells() -> Iterator[Cell]:

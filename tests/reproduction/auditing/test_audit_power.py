@@ -22,6 +22,7 @@ def load(path):
 power, peers = (load(ROOT / f"benchmarks/{name}.py") for name in ("audit_power", "audit_peers"))
 ROWS = power.read(power.TABLE)
 CELLS = [*power.cells()]
+RNG = np.random.default_rng(0)
 
 
 def test_the_rows_are_those_of_the_script():
@@ -39,6 +40,14 @@ def test_no_honest_release_is_refuted_and_no_wrong_one_certified():
     for row in ROWS:
         refuted, certified = int(row["refuted"]), int(row["certified"])
         assert refuted == 0 if row["truth"] == power.HONEST else certified == 0, row
+
+
+@pytest.mark.parametrize(
+    "cell", [cell for cell in CELLS if cell.form == power.FUNCTION], ids=lambda cell: cell.release
+)
+def test_each_function_answers_records(cell):
+    query = cell.query
+    assert np.isfinite(cell.subject(np.zeros((query.n_records, query.features)), RNG)).all()
 
 
 #: Cells that come out the same with any seed: truth, form, release, short.
