@@ -43,6 +43,9 @@ def as_readers_know_them() -> None:
         for other, value in vars(sys.modules[one.__module__]).items():
             vars(matrixdp).setdefault(other, value)
         one.__module__, one.__name__, one.__qualname__ = "matrixdp", name, name
+        if "__firstlineno__" in vars(one):
+            # Since Python 3.13: the line of its own file, and not of this module's.
+            del one.__firstlineno__
         one.__doc__ = inspect.cleandoc(one.__doc__ or "") + inherited[one]
         if inspect.isfunction(one.__init__):
             # Shown where a class has its own; what it takes stands in the docstring of the class.
