@@ -332,22 +332,22 @@ def main() -> int:
     # `make bench` gives all benchmarks the same arguments.
     chosen, _ = parser.parse_known_args()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    rows = kept() if chosen.new else {}
+    rows = read_table() if chosen.new else {}
     missing = [cell for cell in cells() if cell not in rows]
     with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
         for cell, row in zip(missing, pool.imap(count, missing), strict=True):
             rows[cell] = row
             print(row, flush=True)
-    listed = [rows[cell] for cell in cells()]
+    table_rows = [rows[cell] for cell in cells()]
     with TABLE.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [*listed[0]], lineterminator="\n")
+        writer = csv.DictWriter(stream, [*table_rows[0]], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(listed)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), listed), encoding="utf-8")
-    return int(any(refuted(row, len(listed)) for row in listed))
+        writer.writerows(table_rows)
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), table_rows), encoding="utf-8")
+    return int(any(refuted(row, len(table_rows)) for row in table_rows))
 
 
-def kept() -> dict[Cell, dict[str, Any]]:
+def read_table() -> dict[Cell, dict[str, Any]]:
     """Return the rows of the table by cell."""
     with TABLE.open(encoding="utf-8", newline="") as stream:
         return {

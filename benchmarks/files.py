@@ -144,8 +144,8 @@ import json
 import sys
 import matrixdp as mdp
 
-asked = json.loads(sys.argv[1])
-merged = sum(mdp.sums("covariance", path, **asked) for path in sys.argv[2:])
+request = json.loads(sys.argv[1])
+merged = sum(mdp.sums("covariance", path, **request) for path in sys.argv[2:])
 budget = {"epsilon": 1.0, "delta": 1e-9, "total": {"epsilon": 2.0, "delta": 1e-8}}
 mdp.make_release(merged, mechanism="analyze_gauss", even_if_useless=True, **budget)
 """
@@ -203,27 +203,27 @@ def release(table: Table, query: str, mechanism: str, folder: Path) -> Case:
 def merged_sums(parts: Table, folder: Path) -> Case:
     """Return a release of the merged sums of the parts of a table."""
     bounds = {name: [0, 1] for name in parts.header}
-    asked = {"bounds": bounds, "records": parts.rows, "missing": "refuse"}
-    command = ["-c", SUMS, json.dumps(asked), *map(str, parts.files(folder))]
+    request = {"bounds": bounds, "records": parts.rows, "missing": "refuse"}
+    command = ["-c", SUMS, json.dumps(request), *map(str, parts.files(folder))]
     return Case(parts, "covariance, merged sums", command)
 
 
 def cases(table: Table, parts: Table | None, folder: Path) -> list[Case]:
     """Return what is done with a table, and with its parts."""
-    found = readings(table, folder)
-    first = table, found[0].action
+    cases = readings(table, folder)
+    first = table, cases[0].action
     for query, mechanism in (MEAN, COVARIANCE, CLIPPED):
         case = release(table, query, mechanism, folder)
         if table.kind == "csv" and (query, mechanism) == CLIPPED:
-            found.append(case._replace(base=(table, ", ".join(MEAN)), limits=ONCE))
+            cases.append(case._replace(base=(table, ", ".join(MEAN)), limits=ONCE))
         else:
-            found.append(case._replace(base=first))
+            cases.append(case._replace(base=first))
         if parts:
             case = release(parts, query, mechanism, folder)
-            found.append(case._replace(base=(table, case.action), limits=SAME))
+            cases.append(case._replace(base=(table, case.action), limits=SAME))
     if parts:
-        found.append(merged_sums(parts, folder)._replace(base=(table, ", ".join(COVARIANCE))))
-    return found
+        cases.append(merged_sums(parts, folder)._replace(base=(table, ", ".join(COVARIANCE))))
+    return cases
 
 
 def run(command: Sequence[str]) -> Usage:

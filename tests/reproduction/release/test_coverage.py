@@ -12,7 +12,7 @@ spec = importlib.util.spec_from_file_location("coverage_table", ROOT / "benchmar
 coverage = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(coverage)
 
-ROWS = coverage.kept()
+ROWS = coverage.read_table()
 
 
 def test_the_counts_are_those_of_the_kept_rows():

@@ -13,6 +13,16 @@ import pytest
 from tinyproject import environment, processes_below, started, wait_for
 
 
+def unlock_and_run(project, *target):
+    """Expect what says how to remove a lock, follow it, and run to the end."""
+    refused = project.run_make(*target)
+    assert refused.code == 2
+    assert "say `.venv/bin/snakemake --unlock` and start again" in refused.output
+    assert project.snakemake("--unlock").code == 0
+    last = project.run_make(*target)
+    assert last.code == 0, last.output
+
+
 def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
     fresh.with_environment()
     target = ["table3", "-c1"]
@@ -28,12 +38,7 @@ def test_a_killed_run_is_continued_to_the_same_bytes(fresh, finished):
         data = fresh.folder / "results" / "data" / "liver" / "matrix.npy"
         written = data.stat().st_mtime_ns
     # What is left of the lock could be that of a run on another machine, so that Snakemake asks.
-    refused = fresh.run_make(*target)
-    assert refused.code == 2
-    assert "say `.venv/bin/snakemake --unlock` and start again" in refused.output
-    assert fresh.snakemake("--unlock").code == 0
-    last = fresh.run_make(*target)
-    assert last.code == 0, last.output
+    unlock_and_run(fresh, *target)
 
     made = fresh.results()
     assert len(made) == 3 + 1 + 4
@@ -62,9 +67,4 @@ def test_after_a_closed_terminal_the_next_run_says_how_to_go_on(fresh):
                 os.killpg(shell.pid, 0)
                 time.sleep(0.02)
         assert time.monotonic() < limit, "something of the run has not heard of it"
-    refused = fresh.run_make(*target)
-    assert refused.code == 2
-    assert "say `.venv/bin/snakemake --unlock` and start again" in refused.output
-    assert fresh.snakemake("--unlock").code == 0
-    last = fresh.run_make(*target)
-    assert last.code == 0, last.output
+    unlock_and_run(fresh, *target)
