@@ -99,7 +99,7 @@ def _causes(rows: pd.DataFrame) -> list[tuple[str, list[str]]]:
 
 def _claim(row: Mapping[str, Any], other: str) -> dict[str, Any]:
     # What else decides it is printed by `make claim`.
-    seed = [f"with another root seed {other}: near its border"] * bool(other)
+    seed = [f"with another root seed {other}: read it as open"] * bool(other)
     why = "; ".join([findings.reasons(row)[0], *findings.weaknesses(row), *seed])
     counts = f"counts with {row['same_as']}" if row["same_as"] else ""
     return {

@@ -82,7 +82,8 @@ def caption(count: int) -> str:
     return (
         f"Of {count} verdicts those that another root seed changes, in a kept run with the same "
         "settings. p: after Holm's correction; where no trials decide, the number that does. "
-        "What the seed changes is near its border: read it as open. The CSV file has all numbers."
+        "What the seed changes rests on chance, of the trials or of the parameters that they "
+        "choose: read it as open. The CSV file has all numbers."
     )
 
 
