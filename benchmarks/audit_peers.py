@@ -1,7 +1,7 @@
 """Audits of samplers of a first component: the exact one, and those of two peers.
 
-``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv, which docs/audit.svg
-shows. OpenDP 0.16.0 and diffprivlib 0.6.6 divide the probability to accept where they must
+``python benchmarks/audit_peers.py`` writes benchmarks/audit_peers.csv and the table in
+docs/audit.md. OpenDP 0.16.0 and diffprivlib 0.6.6 divide the probability to accept where they must
 multiply. Their formula also stands here in code of our own, which is quicker. The packages are
 audited where they are installed, in minutes; elsewhere their rows stay. What is audited is a plain
 function of one person's record: the sampler, on this record among others that are fixed.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import importlib.metadata
 import importlib.util
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,9 +29,10 @@ import matrixdp as mdp
 from matrixdp.auditing.neighbours import farthest
 from matrixdp.checks import Array
 from reproduction.mechanisms.exponential import PPCA
+from reproduction.report.parts import replace_parts
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "benchmarks/audit_peers.csv"
+TABLE, PAGE = ROOT / "benchmarks/audit_peers.csv", ROOT / "docs/audit.md"
 EXACT, FORMULA, OPENDP, DIFFPRIVLIB = "exact", "formula", "opendp", "diffprivlib"
 #: Other records along each of the two axes of the neighbours.
 OTHERS = 200
@@ -120,6 +122,12 @@ SAMPLERS: dict[str, tuple[Callable[[int], Sampler], tuple[int, ...]]] = {
     DIFFPRIVLIB: (diffprivlib_sampler, (6,)),
 }
 PACKAGES = (OPENDP, DIFFPRIVLIB)
+NAMES = {
+    FORMULA: "the packages' formula, in our code",
+    EXACT: "the exact sampler",
+    OPENDP: "OpenDP",
+    DIFFPRIVLIB: "diffprivlib",
+}
 
 
 def function_of(draw: Sampler, columns: int) -> Callable[..., Array]:
@@ -167,16 +175,39 @@ def rows() -> Iterator[dict[str, Any]]:
             yield row
 
 
+def read() -> list[dict[str, str]]:
+    """Return the rows of the CSV."""
+    with TABLE.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def page(text: str) -> str:
+    """Return docs/audit.md with the rows of the CSV as a table."""
+    lines = [
+        ["Sampler", "Columns", "Claimed ε", "Proven ε, at least", "Verdict", "Largest loss"],
+        ["---"] * 6,
+    ]
+    for row in read():
+        name = f"{NAMES[row['sampler']]} {row['version']}".strip()
+        claim = f"{float(row['epsilon']):g}"
+        # Rounded down: no more than that is proven.
+        proven = f"{math.floor(100 * float(row['epsilon_lower'])) / 100:.2f}"
+        loss = f"{float(row['reached']):.2f}"
+        lines.append([name, row["columns"], claim, proven, row["status"], loss])
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return replace_parts(text, {"peers": table})
+
+
 def main() -> None:
-    """Audit the samplers, and write the CSV; rows of packages that are not installed stay."""
+    """Audit the samplers, write the CSV and the page; rows of packages not installed stay."""
     lines = list(rows())
     audited = {row["sampler"] for row in lines}
-    with TABLE.open(encoding="utf-8", newline="") as stream:
-        lines += [row for row in csv.DictReader(stream) if row["sampler"] not in audited]
+    lines += [row for row in read() if row["sampler"] not in audited]
     with TABLE.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

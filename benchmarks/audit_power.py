@@ -35,6 +35,7 @@ from matrixdp.privacy.sensitivity import Query
 from matrixdp.status import CERTIFIED, NOT_REFUTED, REFUTED
 from reproduction.auditing import negative_control
 from reproduction.mechanisms.wishart import calibrate_wishart as wishart
+from reproduction.report.parts import replace_parts
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE, PAGE = ROOT / "benchmarks/audit_power.csv", ROOT / "docs/audit.md"
@@ -433,11 +434,7 @@ def page(text: str) -> str:
     """Return docs/audit.md with what the CSV says in its places."""
     rows = read(TABLE)
     parts = {"level": level, "power": short_table, "mistakes": mistake_count, "rare": rare_table}
-    for name, part in parts.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, _, rest = text.partition(start)
-        text = f"{before}{start}\n{part(rows)}\n{end}{rest.partition(end)[2]}"
-    return text
+    return replace_parts(text, {name: part(rows) for name, part in parts.items()})
 
 
 def read(path: Path) -> Rows:

@@ -28,6 +28,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from matrixdp.checks import Array
@@ -40,6 +41,7 @@ from matrixdp.release.parser import from_table
 from matrixdp.release.records import prepare
 from matrixdp.release.uncertainty import KEY, LEVEL
 from matrixdp.release.words import by_name, table
+from reproduction.report.parts import replace_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -319,9 +321,7 @@ def page(text: str, rows: Sequence[Mapping[str, Any]]) -> str:
         f"{least:.2%}; {sum(refuted(row, len(rows)) for row in rows)} refuted. With a probability "
         f"of {POWER:.0%} the test refutes a cell that covers {shortfall(len(rows)):.2%} or less.\n"
     )
-    start, end = "<!-- numbers -->\n", "<!-- end of numbers -->\n"
-    before, _, rest = text.partition(start)
-    return f"{before}{start}\n{numbers}\n{end}{rest.partition(end)[2]}"
+    return replace_parts(text, {"numbers": numbers})
 
 
 def main() -> int:

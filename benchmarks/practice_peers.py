@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 import matrixdp as mdp
+from reproduction.report.parts import replace_parts
 
 ROOT = Path(__file__).resolve().parents[1]
 EPSILON = 1.0
@@ -557,11 +558,7 @@ def page(text: str) -> str:
         ),
         "promises": table(_read(PROMISES), [""], lambda row: (row["promise"],), promise_cell, ""),
     }
-    for name, part in tables.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, _, rest = text.partition(start)
-        text = before + start + "\n" + part + "\n" + end + rest.partition(end)[2]
-    return text
+    return replace_parts(text, tables)
 
 
 def _read(path: Path) -> list[dict[str, str]]:
