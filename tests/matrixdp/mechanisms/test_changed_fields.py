@@ -11,6 +11,7 @@ from mechanismqueries import BUDGET
 
 import matrixdp as mdp
 from matrixdp.checks import InputError
+from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveGaussian, AdditiveMechanism
 from matrixdp.mechanisms.centred import Centred
 from matrixdp.mechanisms.clipped import PrivatelyClipped
@@ -207,6 +208,16 @@ def test_what_the_library_calibrates_can_be_drawn_and_equals_its_copy(way):
         other = WAYS[way](release)
         ledger.check(other)
         assert (other, hash(other)) == (release, hash(release))
+
+
+@pytest.mark.parametrize("release", [GAUSSIAN, LAPLACE], ids=["Gaussian", "Laplace"])
+def test_noise_of_the_library_of_which_nothing_is_proven_is_refused(release):
+    """A second line of defence: other checks of shapes refuse these releases already."""
+    other = replace(release, noise=Noise.of(release.noise.law, 9.0, (3, 1)))
+    assert other.of_library
+    with pytest.raises(NoGuarantee, match="nothing proves it of its noise"):
+        proofs.require(other)
+    proofs.require(replace(other, author="Mine"))
 
 
 def test_what_differs_in_a_field_is_not_equal():
