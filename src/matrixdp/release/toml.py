@@ -55,6 +55,6 @@ def _remedy(text: str, error: Exception) -> str:
         )
     return (
         "write each entry on a line as name = value, numbers as 0.5 or 1e-6, texts and unusual "
-        'names in straight quotes as "age in years", paths with /, lists as [0, 1], true in small '
-        "letters, and comments after #"
+        'names in straight quotes as "age in years", paths with / for each backslash, lists as '
+        "[0, 1], true in small letters, and comments after #"
     )
