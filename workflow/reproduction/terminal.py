@@ -192,10 +192,13 @@ class Progress:
         done = sum(map(len, self.times.values()))
         left = sum(self.left.values())
         words = [f"{done} of {done + left} jobs done"]
-        spent = sum(now - start for _, _, start in self.running.values())
-        if seconds := _total(+self.left, {**self.means(), **self.seconds}):
-            rest = max(seconds - spent, 0) / max(self.cores, 1)
-            words.append(f"about {duration(rest)} left")
+        known = {**self.means(), **self.seconds}
+        # A job that takes longer than others of its rule takes nothing from the time of the rest.
+        spent = sum(
+            min(now - start, known.get(rule, 0)) for rule, _, start in self.running.values()
+        )
+        if (rest := _total(+self.left, known) - spent) > 0:
+            words.append(f"about {duration(rest / max(self.cores, 1))} left")
         if self.running:
             _, name, start = min(self.running.values(), key=lambda job: job[2])
             words.append(f"longest: {name} ({duration(now - start)})")
