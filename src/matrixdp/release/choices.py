@@ -281,6 +281,9 @@ def possible(spec: Output, account: ledger.Account) -> tuple[Option, ...]:
         smaller = account["releases"] and spec.mu is None and _largest_epsilon(spec, account)
         if smaller:
             line = f"epsilon = {smaller:g}"
+        if _fits(spec, account):
+            # It is refused for another reason, which no other budget removes.
+            line = ""
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
 
 
@@ -397,9 +400,7 @@ def _largest_epsilon(spec: Output, account: ledger.Account) -> float:
         return min(float(f"{spec.epsilon * thousandths / 1000:.3g}"), spec.epsilon)
 
     def fits(thousandths: int) -> bool:
-        with contextlib.suppress(InputError):
-            return _fits(replace(spec, epsilon=at(thousandths)), account)
-        return False
+        return _fits(replace(spec, epsilon=at(thousandths)), account)
 
     return at(ledger.largest(1000, fits))
 
@@ -423,9 +424,11 @@ def remedy_of_shares(account: ledger.Account) -> str:
 
 
 def _fits(spec: Output, account: ledger.Account) -> bool:
-    """Return whether an additive mechanism, or the named one, fits an account."""
-    charges = [ledger.entry(option.release) for option in by_noise(spec)]
-    return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
+    """Return whether an additive mechanism, or the named one, is made and fits an account."""
+    with contextlib.suppress(InputError):
+        charges = [ledger.entry(option.release) for option in by_noise(spec)]
+        return any(not ledger.excess(ledger.add(account, charge)) for charge in charges)
+    return False
 
 
 def _total_that_fits(spec: Output, account: ledger.Account) -> str:
@@ -444,10 +447,8 @@ def _total_that_fits(spec: Output, account: ledger.Account) -> str:
     def fits(hundredths: int) -> bool:
         epsilon = hundredths / 100
         total = total_at(epsilon)
-        with contextlib.suppress(InputError):
-            part = replace(spec, epsilon=min(spec.epsilon, epsilon), total=total)
-            return _fits(part, ledger.begin(total, ledger.terms(account)[1]))
-        return False
+        part = replace(spec, epsilon=min(spec.epsilon, epsilon), total=total)
+        return _fits(part, ledger.begin(total, ledger.terms(account)[1]))
 
     # e^epsilon of the total multiplies the sampler's part of delta, so that a smaller total has
     # room for more numbers. Above this limit one number alone has more than any delta.

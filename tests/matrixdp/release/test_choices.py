@@ -267,6 +267,17 @@ def test_records_in_memory_fit_alone_and_in_the_account_that_is_proposed(
     mdp.make_release(RECORDS, account=other, **keys)
 
 
+@pytest.mark.parametrize("before", [[], [{"epsilon": 0.1, "delta": 0}]])
+def test_no_budget_is_said_to_mend_what_is_refused_for_another_reason(folder, capsys, before):
+    for number, keys in enumerate(before):
+        assert run(folder, str(number), total=PURE_TOTAL, **keys) == 0
+    capsys.readouterr()
+    assert run(folder, "last", epsilon=1e-16, delta=0, total=PURE_TOTAL, insist=True) == 2
+    sentence = capsys.readouterr().err
+    assert "cannot be added safely" in sentence
+    assert "would fit" not in sentence
+
+
 def test_a_fit_that_does_not_fit_is_refused_at_the_price_of_the_cheapest_mechanism(tmp_path):
     account = mdp.Account(tmp_path / "a.privacy.json", epsilon=1, delta=1e-5)
     for _ in range(2):
