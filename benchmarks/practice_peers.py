@@ -419,7 +419,7 @@ def ibm_sensitivity() -> Verdict:
     off = abs(total - (Z[:, 0] ** 2).sum())
     # Laplace noise at a third of epsilon and a sensitivity of 1 has a mean size of 3e6.
     words = "too small in a regression" if off < 1 else "not found too small"
-    return words, f"a sum of squares at epsilon 1e-6 is off by {off:.2g}"
+    return words, f"at epsilon 1e-6 a sum of squares is off by {off:.2g}, where noise of 3e6 is due"
 
 
 def last_bits(draw: Callable[[float], float]) -> Verdict:
