@@ -321,7 +321,7 @@ class Account:
         if query.adjacency != relation.adjacency:
             raise InputError(
                 f"the release protects under {query.adjacency!r}, and the account was begun for "
-                f"{relation.adjacency!r}; calibrate it for the same"
+                f"{relation.adjacency!r}; state adjacency = {relation.adjacency!r}"
             )
         if bool(query.per_person) != bool(relation.person):
             units = "whole people", "single records"

@@ -25,7 +25,6 @@ from matrixdp.release import ledger, missing, notation, tables, toml
 from matrixdp.release.keys import KEYS, NEEDED, SYMMETRIC, allows, check_total
 from matrixdp.release.outputs import (
     BY_GROUP,
-    OUTPUTS,
     PRESENT,
     Bounds,
     Counts,
@@ -446,7 +445,7 @@ def _mechanism(output_type: type[Output], mechanism: str) -> str:
 
 def _adjacency(output_type: type[Output], mechanism: str, adjacency: str) -> str:
     """Return the neighbouring relation, where the mechanism can answer the query under it."""
-    counting = [name for name, output in OUTPUTS.items() if output.counts]
+    counting = [name for name, output in every().items() if output.counts]
     if adjacency == ADD_OR_REMOVE and not output_type.counts and mechanism != CLIPPED:
         raise InputError(
             f"adjacency is {adjacency!r}, which serves the queries {', '.join(counting)}, and "
