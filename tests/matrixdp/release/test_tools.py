@@ -147,10 +147,17 @@ def ridge():
     return mdp.PrivateRidge(**SIDES, account=account())
 
 
+def elsewhere():
+    """Validate in other processes, of whose fits nobody here sees a warning."""
+    with joblib.parallel_config("multiprocessing"):
+        cross_validate(ridge(), X, Y, cv=2, n_jobs=2)
+
+
 TOOLS = {
     "score": lambda: ridge().fit(X, Y).score(X, Y),
     "cross_val_score": lambda: cross_val_score(ridge(), X, Y, cv=2),
     "another score": lambda: cross_validate(ridge(), X, Y, cv=2, scoring="neg_mean_squared_error"),
+    "other processes": elsewhere,
     "search": lambda: GridSearchCV(ridge(), {"alpha": [0, 1]}, cv=2).fit(X, Y),
     "pipeline": lambda: cross_val_score(
         make_pipeline(mdp.PrivatePCA(bounds=(-1, 1), account=account()), LinearRegression()),
