@@ -46,7 +46,10 @@ T = TypeVar("T")
 _SHARED = ("epsilon", "delta", "mechanism", "per_person", "max_norm")
 
 #: Ends of messages on X or y that holds no numbers, and that is no table: scikit-learn's own words.
-NO_TEXT = "each argument must be no string, but a real number"
+NO_TEXT = (
+    "turn dates, texts and categories into numbers, as each argument must be no string, but a real "
+    "number"
+)
 TABLE = "no table. Reshape your data: one record per row"
 
 

@@ -220,7 +220,9 @@ def _of_objects(objects: Any) -> Array:
     floats = [*map(_number, cells)]
     if None not in floats:
         return np.array(floats, dtype=np.float64).reshape(objects.shape)
-    if objects.ndim == 1 and all(isinstance(cell, list | tuple | np.ndarray) for cell in cells):
+    rows = objects.ndim == 1 and all(isinstance(cell, list | tuple | np.ndarray) for cell in cells)
+    # A column of a data frame can hold lists of one length.
+    if rows and len({*map(np.size, cells)}) > 1:
         raise _Obstacle("rows of several lengths")
     index = floats.index(None)
     raise _Obstacle(_kind(cells[index]), *map(int, np.unravel_index(index, objects.shape)))

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.privacy.domain import block_rows
-from matrixdp.release.notation import normalize
+from matrixdp.release.people import looks
 
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
 REMEDY = (
-    "turn dates and words into numbers without marks of thousands, leave a missing value empty, "
-    "and leave no record out for what is in it"
+    "turn dates and words into plain numbers, as -1500.5, without units or marks of thousands, "
+    "leave a missing value empty, delete lines of units or totals, and leave no record out for "
+    "what is in it"
 )
 
 #: Records per block, at most: enough that the overhead per block is small.
@@ -43,14 +44,16 @@ def find_places(
             alike = [label for label in header if _plain(label) == _plain(name)]
             near = alike
             if not near and {*names} & {*header}:
-                near = difflib.get_close_matches(name, header, n=1, cutoff=0.8)
+                # Where a sign ends lines for others, records may stand in this one.
+                labels = filter(str.isprintable, header)
+                near = difflib.get_close_matches(name, [*labels], n=1, cutoff=0.8)
             hint = f"did you mean {near[0]!r}?" if near else "correct the name, or the file"
             if kind == "column number":
                 hint = "columns of an array go by their numbers from 0"
             elif not name.isprintable():
                 hint = "a backslash is one in single quotes alone, so write the name in these"
-            elif alike and normalize(alike[0]) == normalize(name):
-                hint = "copy the name from the file, whose letters are composed otherwise"
+            elif alike and not (name + alike[0]).isascii():
+                hint = "copy the name from there, which has other signs that look alike"
             raise InputError(f"{path} has no {name!r} among {plural(len(header), kind)}; {hint}")
         if header.count(name) > 1:
             raise InputError(f"{path} has the column {name!r} twice; rename one")
@@ -59,5 +62,5 @@ def find_places(
 
 
 def _plain(name: str) -> str:
-    """Return a name without capitals, quotes and blanks around it, and marks that nobody sees."""
-    return normalize(name).replace("\ufeff", "").strip(" \t\"'").lower()
+    """Return how a name looks without capitals, and quotes and blanks around it."""
+    return looks(name).strip(" \"'").lower()

@@ -38,7 +38,10 @@ _ERRORS = {
         "a value of more than 131,072 characters, or quotes that do not close",
         "shorten it, or close them, and double a quote within quotes",
     ),
-    "expected after": ("text after closing quotes", "double a quote within quotes"),
+    "expected after": (
+        "text after closing quotes",
+        "put the separator there, or double a quote within quotes",
+    ),
 }
 #: The line by which a spreadsheet states a separator.
 _SEP = re.compile(r'"?sep=', re.IGNORECASE)
@@ -151,6 +154,12 @@ def _check_header(path: Path, header: list[str], names: set[str], dialect: Diale
         for separator, name in SEPARATORS.items():
             if separator != dialect.separator and separator in header[0]:
                 raise InputError(f"{path} has {name} between its columns; {_keys_for(separator)}")
+        if names <= {*re.split(r"[^\w.]+", header[0])}:
+            marks = ", ".join(SEPARATORS.values())
+            raise InputError(
+                f"{path} has none of {marks} between its columns; save it with one of these, or "
+                "correct the names"
+            )
     if header and all(map(_is_number, header)):
         raise InputError(
             f"{path} has numbers alone in its first line; write the names of the columns there"

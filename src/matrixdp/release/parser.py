@@ -391,7 +391,7 @@ def _dialect(path: Path, values: Mapping[str, Any]) -> notation.Dialect:
     if dialect.separator == dialect.decimal:
         raise InputError(
             'decimal is ",", and values are separated by commas too; state separator = ";", or '
-            "the one that the file has"
+            "the one that the file has, and save it with another one where it has commas"
         )
     return dialect
 

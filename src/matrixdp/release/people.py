@@ -25,8 +25,8 @@ from matrixdp import checks
 from matrixdp.checks import Array, InputError
 from matrixdp.isolation import isolate
 
-#: Texts that hold no value, in small letters.
-MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none"}
+#: Texts that hold no value, in small letters; the last two pandas makes of missing ones.
+MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "nat"}
 
 #: Texts that spell a number, and those with marks of thousands.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?0*[0-9]{1,4})?")
@@ -110,12 +110,12 @@ class FirstRecords:
 
     def _check_spelling(self, text: str) -> None:
         """Refuse a text that looks like an earlier one, or spells the number of one otherwise."""
-        looks = _looks(text)
-        if looks.lower() in MISSING:
+        seen = looks(text)
+        if seen.lower() in MISSING:
             raise self._problem("no identifier", REMEDY)
-        keys: set[str | Decimal] = {looks, *_numbers(looks)}
+        keys: set[str | Decimal] = {seen, *_numbers(seen)}
         others = {self._spellings.get(key, text) for key in keys}
-        if others != {text} or (looks != text and looks in self._counts):
+        if others != {text} or (seen != text and seen in self._counts):
             raise self._problem(
                 "an identifier before in another spelling",
                 "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
@@ -156,7 +156,7 @@ def _text(name: str) -> str | None:
     return None if text.lower() in MISSING else text
 
 
-def _looks(text: str) -> str:
+def looks(text: str) -> str:
     """Return how a text looks: without what nobody sees, with single blanks, in usual digits."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text

@@ -120,6 +120,9 @@ def frame_blocks(
     """Yield the blocks of a data frame or an array, whose columns have these labels."""
     header, is_frame = [*map(str, labels)], hasattr(frame, "columns")
     kind = "column name" if is_frame else "column number"
+    for column in {*columns, person} & {*getattr(getattr(frame, "index", None), "names", ())}:
+        if column not in header:
+            raise InputError(f"{name} has {column!r} as its index; give its .reset_index()")
     places, place = find_places(name, header, columns, person, kind)
     arrays = {}
     for i in {*places, *([place] if person else [])}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,8 @@ def _remedy(text: str, error: Exception) -> str:
     """Return what makes a text TOML."""
     if text.lstrip()[:1] == "{":
         return "it is JSON, so write each entry as a line name = value, without the outer { and }"
+    if line := _line_of_sign(text):
+        return f"write line {line} anew, as a sign in it looks like a blank, a minus or nothing"
     if str(error).startswith("Cannot"):
         return (
             "it states the same twice, so delete one; put a name with a point in it in quotes, as "
@@ -58,3 +61,26 @@ def _remedy(text: str, error: Exception) -> str:
         'names in straight quotes as "age in years", paths with / for each backslash, lists as '
         "[0, 1], true in small letters, and comments after #"
     )
+
+
+def _line_of_sign(text: str) -> int:
+    """Return the first line with a sign that looks like none, a blank or a minus; 0 without one.
+
+    It counts only if the text is TOML with usual signs in their place.
+    """
+    usual = "".join(map(_usual, text))
+    try:
+        tomllib.loads(usual)
+    except ValueError:
+        return 0
+    lines = zip(text.split("\n"), usual.split("\n"), strict=True)
+    return next((i for i, (line, plain) in enumerate(lines, 1) if line != plain), 0)
+
+
+def _usual(sign: str) -> str:
+    """Return a sign as TOML has it: a blank or a minus, and none for what nobody sees."""
+    if sign in "\u2212\u2013":
+        return "-"
+    if sign in "\t\r\n" or sign.isprintable():
+        return sign
+    return " " * unicodedata.category(sign).startswith("Z")

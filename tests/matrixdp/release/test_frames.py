@@ -121,6 +121,14 @@ def test_each_call_of_a_data_frame_is_charged_before_noise_is_drawn(people, tmp_
         mdp.make_release(people.assign(patient=1), **given, **whole)
 
 
+def test_a_column_in_the_index_and_its_remedy(people):
+    given = {**PUBLIC, "query": "mean", "missing": "refuse"}
+    frame = people.set_index("age")
+    with pytest.raises(mdp.InputError, match=r"'age' as its index; give its \.reset_index\(\)"):
+        mdp.make_release(frame, **given)
+    mdp.make_release(frame.reset_index(), **given)
+
+
 @pytest.mark.parametrize("kind", ["float", "object", "Float64", "masked"])
 def test_cells_that_are_missing_are_those_of_a_file(people, kind, monkeypatch):
     answers = []

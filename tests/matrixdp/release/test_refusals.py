@@ -237,7 +237,7 @@ def test_a_stored_file_that_was_changed(tmp_path, capsys, part, change, says):
 
 TEXT = "age,income\n" + "20.5,1500\n30,1507.25\n" * 200
 SEMICOLONS, TABS = TEXT.replace(",", ";"), TEXT.replace(",", "\t")
-BARS, BLANKS = TEXT.replace(",", "|"), TEXT.replace(",", " ")
+BARS = TEXT.replace(",", "|")
 SECRETS = ["20.5", "1507", "smith", "jones", "71", "52000", "2020"]
 GERMAN = 'separator = ";"\ndecimal = ","'
 PEOPLE = 'person = "who"\nper_person = 1\nadjacency = "replace"'
@@ -253,6 +253,13 @@ def archive(text):
     return content.getvalue()
 
 
+#: Names of a column in a file and in a specification, which look alike.
+LOOKS = [
+    ("gro\u0308ße", "größe"),
+    ("\u03bcg", "\u00b5g"),
+    ("net\u00a0income", "net income"),
+    ("in\u200bcome", "income"),
+]
 #: What a file of records is, a key that is stated beside it, and parts of the sentence.
 CONTENTS = [
     ("", "", "people.csv is empty; give a file of records with the column 'age'"),
@@ -284,7 +291,12 @@ CONTENTS = [
     ("71,52000\n1,2\n", "", "has numbers alone in its first line; write the names"),
     ("age,income,age\n1,2,3\n", "", "has the column 'age' twice"),
     ("'age',income\n1,2\n", "", """did you mean "'age'"?"""),
-    ("gro\u0308ße\n1\n", 'bounds = {"größe" = [0, 3]}', "whose letters are composed otherwise"),
+    *(
+        (f"{label}\n1\n", f'bounds = {{"{name}" = [0, 3]}}', "copy the name from there, which has")
+        for label, name in LOOKS
+    ),
+    # Signs at which others end a line: the rest is a record.
+    ("income,age\x8571,smith\u202852000", "", "'age' among 3 column names; correct the name"),
     ("a\\b\n1\n", r'bounds = {"a\b" = [0, 3]}', "a backslash is one in single quotes alone"),
     (TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
     # Separators and decimals.
@@ -297,7 +309,8 @@ CONTENTS = [
     (TABS, r"separator = '\t'", "in double quo"),
     (BARS, 'separator = "|"', "has bars between"),
     (TEXT, 'separator = "|"', "has commas between its columns; leave separator and"),
-    (BLANKS, "", "has no 'age' among 1 column name; correct the name, or the file"),
+    *((TEXT.replace(",", mark), "", "has none of commas, semicolons, tabs") for mark in (" ", ":")),
+    ('"age" "income"\n"1" 2 3\n', "", "closing quotes in line 1; put the separator there"),
     # Spreadsheets.
     (f"sep=;\n{SEMICOLONS}", "", "the line sep= of a spreadsheet first; delete"),
     (f'"sep=,"\n{TEXT}', 'separator = ";"', "sep= of a spreadsheet"),

@@ -129,7 +129,7 @@ def test_missing_values_get_their_fill_and_infinite_ones_stay(tmp_path):
         read(path)
 
 
-@pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "null", "None"])
+@pytest.mark.parametrize("cell", ["", "NA", "N/A", "NaN", "null", "None", "<NA>", "NaT"])
 def test_the_words_for_a_missing_value(tmp_path, cell):
     assert read_text(tmp_path / "x.csv", f"a,b\n{cell},2\n", columns=("a", "b")) == [[9, 2]]
 
