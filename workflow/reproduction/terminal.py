@@ -143,7 +143,8 @@ def plan(
     for rule, count in counts.items():
         yield f"{rule:{width}}  {count:5}"
     if total := _total(counts, seconds):
-        yield f"This takes about {duration(total)} of one core, if jobs take as long as in earlier runs."
+        time = duration(total)
+        yield f"This takes about {time} of one core, if jobs take as long as in earlier runs."
 
 
 def _total(counts: Mapping[str, int], seconds: Mapping[str, float]) -> float:
