@@ -39,7 +39,7 @@ class Figure:
 
     Attributes:
         title: its topic.
-        caption: plain sentences, at most 60 words.
+        caption: plain sentences, as few as it needs.
         frame: the data that it shows. Columns whose names begin with ``_`` are for the drawing
             alone.
         draw: from the frame to a drawing, made with :func:`style.canvas`. It may count on at

@@ -71,7 +71,7 @@ class Table:
 
     Attributes:
         title: "Table 3", its topic; also the LaTeX label, in small letters without the space.
-        caption: plain sentences, at most 60 words.
+        caption: plain sentences, as few as it needs.
         frame: what its CSV file has.
         columns: what is shown of a line; without any, it is a CSV file alone.
         groups: lines, each group after a rule and under its title (empty for none).
