@@ -12,5 +12,10 @@ def test_count_takes_a_whole_float_and_numpy():
     assert checks.count(trials=np.int64(3)) == 3
 
 
+def test_a_decimal_of_fewer_digits_is_the_decimal_that_is_stated():
+    assert checks.budget(epsilon=np.float32(0.1)) == 0.1
+    assert checks.delta(delta=np.float16(1e-6)) != float(np.float16(1e-6))
+
+
 def test_array_accepts_large_numbers_whose_sum_overflows():
     assert np.isfinite(checks.array(x=[1e308, 1e308])).all()

@@ -169,11 +169,18 @@ class AdditiveMechanism(CalibratedMechanism):
             spread = float(np.max(distribution.size) / np.min(distribution.size))
             spread *= (side.max() / side.min()) ** self._products
             shift += limit * spread * max(self.noise.shape) * 2.0**-46
+        remedy = ""
         # Beyond half of the limit the noise would more than double.
-        if not (shift <= limit / 2 and white.max() * self._roundings <= 1 / safe.STEP):
+        if not shift <= limit / 2:
+            remedy = "choose a larger epsilon"
+        elif not white.max() * self._roundings <= 1 / safe.STEP:
+            remedy = (
+                "choose a smaller epsilon or number of records, or bounds that are not far from 0"
+            )
+        if remedy:
             raise InputError(
                 f"noise of {self.noise_std:.3g} cannot be added safely to values of up to "
-                f"{largest.max():.3g}; choose an epsilon nearer to 1, or bounds about 0"
+                f"{largest.max():.3g}; {remedy}"
             )
         return float(sensitivity / (limit - shift))
 

@@ -90,10 +90,9 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
     total, spare = delta or PURE, safe.extra_delta(epsilon, numbers)
     if not spare < total:
         needs = f"needs {spare:.2g}" if spare < 1 else "needs more than any"
-        # For this noise an account reserves a hundredth of delta, and no more than a pure one has.
-        enough, most = spare * _WITH_RESERVE, safe.largest_epsilon(total / _WITH_RESERVE, numbers)
-        works = delta > 0 and enough <= 100 * PURE
-        remedies = [f"a delta of at least {enough:.2g}"] * works
+        enough = least_delta(epsilon, numbers) if delta else 0.0
+        most = safe.largest_epsilon(total / _WITH_RESERVE, numbers)
+        remedies = [f"a delta of at least {enough:.2g}"] * (enough > 0)
         remedies += [f"an epsilon of at most {most:g}"] * (most > 0)
         remedy = f"give {' or '.join(remedies)}" if remedies else "release fewer numbers"
         raise InputError(
@@ -102,6 +101,15 @@ def delta_for_noise(epsilon: float, delta: float, numbers: int) -> float:
             f"{remedy}"
         )
     return total - spare
+
+
+def least_delta(epsilon: float, numbers: int) -> float:
+    """Return a delta with room for a number of random numbers at an epsilon; 0 where none has.
+
+    For these an account reserves a hundredth of delta, and no more than a pure one has.
+    """
+    enough = safe.extra_delta(epsilon, numbers) * _WITH_RESERVE
+    return enough if enough <= 100 * PURE else 0.0
 
 
 def _change(query: Query) -> str:

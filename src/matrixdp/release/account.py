@@ -262,9 +262,15 @@ class Account:
         """
         after = ledger.add(account, charge)
         if excess := ledger.excess(after):
+            larger = 0.0 if account["releases"] else ledger.delta_for_numbers(after)
+            remedy = (
+                f"give in all a delta of at least {larger:.2g}"
+                if larger
+                else "calibrate it for less, or release nothing more"
+            )
             raise InputError(
                 f"the account allows {ledger.phrase(account['total'])} in all, and with this "
-                f"release {excess}; calibrate it for less, or release nothing more"
+                f"release {excess}; {remedy}"
             )
         if location.file:
             storage.mark(location.file, location.path)

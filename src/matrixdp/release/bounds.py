@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -100,5 +102,10 @@ def _shape(bounds: object) -> tuple[int, ...]:
     """Return the shape of numbers; none where an entry is no number, or rows differ in length."""
     with contextlib.suppress(TypeError, ValueError):
         numbers = np.asarray(bounds)
-        return numbers.shape if numbers.dtype.kind in "fiu" else ()
+        decimals = numbers.dtype.kind == "O" and {*map(type, numbers.flat)} <= {
+            Decimal,
+            Fraction,
+            int,
+        }
+        return numbers.shape if decimals or numbers.dtype.kind in "fiu" else ()
     return ()

@@ -351,6 +351,9 @@ def _remedy(spec: Output, account: ledger.Account, after: Sequence[ledger.Accoun
         return f"{proposals[0]} would fit" + "".join(
             f", and so would {other}" for other in proposals[1:]
         )
+    larger = [ledger.delta_for_numbers(then) for then in after]
+    if not account["releases"] and all(larger):
+        return f"give in all a delta of at least {min(larger):.2g}"
     most = account["total"]["sampler"]
     many = _has_room(account) and all(ledger.sampler_delta(then) > most for then in after)
     return "release fewer numbers" if many or not account["releases"] else _NOTHING

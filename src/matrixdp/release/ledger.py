@@ -35,7 +35,7 @@ from matrixdp.checks import InputError
 from matrixdp.mechanisms import proofs
 from matrixdp.mechanisms.additive import AdditiveMechanism
 from matrixdp.mechanisms.in_parts import ComposedMoments
-from matrixdp.mechanisms.mechanism import UNAUDITED
+from matrixdp.mechanisms.mechanism import UNAUDITED, least_delta
 from matrixdp.mechanisms.release import Release
 from matrixdp.noise import safe
 from matrixdp.privacy import gaussian_dp
@@ -323,6 +323,17 @@ def excess(account: Account) -> str:
     pure = (release["pure_epsilon"] or 0.0 for release in account["releases"])
     spent = _beyond(added(pure, total["pure"]), total["pure"])
     return f"pure releases would spend epsilon {spent} of the {_text(total['pure'])} reserved"
+
+
+def delta_for_numbers(account: Account) -> float:
+    """Return a delta of the total with room for the numbers of all releases; 0 if it has, or none.
+
+    A pure total has no other delta.
+    """
+    total = account["total"]
+    if not total["delta"] or sampler_delta(account) <= total["sampler"]:
+        return 0.0
+    return least_delta(total["epsilon"], sum(one["numbers"] for one in account["releases"]))
 
 
 def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:

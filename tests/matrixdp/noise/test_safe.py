@@ -210,7 +210,7 @@ def test_exact_values_do_not_depend_on_order_or_blocks():
 
 def test_noise_beyond_the_range_cannot_be_added_safely():
     tiny = Gaussian().calibrate(RecordsQuery(BOX, 40), epsilon=1e-12, delta=1e-12)
-    with pytest.raises(InputError, match="cannot be added safely"):
+    with pytest.raises(InputError, match="cannot be added safely.*; choose a larger epsilon"):
         tiny.release(records())
 
 

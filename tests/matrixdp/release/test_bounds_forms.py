@@ -1,5 +1,7 @@
 """Bounds in Python: each form has one meaning, and what can be two things is refused."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ BY_NAME = dict(zip(["age", "height", "score"], PAIRS, strict=True))
     [
         (PAIRS, range(3)),
         (np.array(PAIRS), range(3)),
+        ([[*map(Decimal, sides)] for sides in PAIRS], range(3)),
         (dict(enumerate(PAIRS)), range(3)),
         (dict(reversed([*enumerate(PAIRS)])), range(3)),
         (BY_NAME, [*BY_NAME]),
