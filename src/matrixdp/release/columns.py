@@ -13,7 +13,7 @@ from matrixdp.release.people import looks
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
 REMEDY = (
-    "turn dates and words into plain numbers, as -1500.5, without units or marks of thousands, "
+    "turn dates and words into plain numbers, as -1500, without units or marks of thousands, "
     "leave a missing value empty, delete lines of units or totals, and leave no record out for "
     "what is in it"
 )

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
@@ -91,7 +92,10 @@ def _file(*, file: object) -> str | list[str]:
         )
     for name in names:
         if not name.lower().endswith(tables.PARTS):
-            raise InputError(f"file has {name!r}, which is no part of {' or '.join(tables.PARTS)}")
+            raise InputError(
+                f"file has {name!r}, which is no part of {' or '.join(tables.PARTS)}; "
+                f"{tables.conversion(Path(name))}"
+            )
     return names
 
 

@@ -199,6 +199,8 @@ def sums(
     stated |= {"query": query, "epsilon": 1.0}
     if is_file:
         place = Path(block).absolute()
+        if tables.suffix(place) in tables.OTHERS:
+            tables.check_format(place)
         if place.is_dir() or tables.suffix(place) not in tables.PARTS:
             raise InputError(
                 f"{block} is no part of {' or '.join(tables.PARTS)}; give the path of each part in "

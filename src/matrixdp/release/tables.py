@@ -77,8 +77,8 @@ def parts(path: Path, names: Sequence[str] = ()) -> list[Path]:
             )
         if suffix(file) in (*OTHERS, ".npy"):
             raise InputError(
-                f"{path} has {file.name}, which is no part of {' or '.join(PARTS)}; convert it, or "
-                "take it out of the folder"
+                f"{path} has {file.name}, which is no part of {' or '.join(PARTS)}; "
+                f"{conversion(file)}, or take it out of the folder"
             )
     found = [file for file in files if suffix(file) in PARTS]
     kinds = sorted({*map(suffix, found)})
@@ -140,11 +140,15 @@ def check_format(path: Path) -> None:
     Raises:
         InputError: it has not; the remedy depends on what it has.
     """
-    kind = suffix(path)
-    if kind not in readers.READERS:
-        remedies = (text for kinds, text in _CONVERSIONS.items() if kind in kinds)
-        remedy = next(remedies, "convert it to one of these")
-        raise InputError(f"{path} is no {', '.join(readers.READERS)} file; {remedy}")
+    if suffix(path) not in readers.READERS:
+        formats = ", ".join(readers.READERS)
+        raise InputError(f"{path} is no {formats} file; {conversion(path)}")
+
+
+def conversion(path: Path) -> str:
+    """Return what makes of a file that is not read one that is, by its suffix."""
+    remedies = (text for kinds, text in _CONVERSIONS.items() if suffix(path) in kinds)
+    return next(remedies, "convert it to one of these")
 
 
 def check(path: Path, names: Sequence[str] = ()) -> None:

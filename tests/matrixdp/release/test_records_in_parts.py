@@ -92,7 +92,11 @@ SPOILED = {
     "link": (lambda v: (v / "b.csv").symlink_to(v / "2024-00.csv"), "the same records in"),
     "hard link": (lambda v: (v / "b.csv").hardlink_to(v / "2024-00.csv"), "2 names (hard links)"),
     "folder": (lambda v: (v / "more").mkdir(), "has the folder more within"),
-    "packed": (lambda v: (v / "b.csv.gz").write_bytes(b""), "b.csv.gz, which is no part of .csv"),
+    "packed": (
+        lambda v: (v / "b.csv.gz").write_bytes(b""),
+        "no part of .csv or .parquet; unpack it, or take",
+    ),
+    "tabs": (lambda v: (v / "b.tsv").write_bytes(b""), "; rename it to .csv, and state separator"),
     "array": (lambda v: np.save(v / "b.npy", ROWS), "b.npy, which is no part of .csv"),
     "type": (lambda v: (v / "b.parquet").write_bytes(b""), "has parts of .csv and of .parquet"),
     "more": (lambda v: (v / "b.csv").write_text("age,income\n1,2\n"), "has 401 records"),
