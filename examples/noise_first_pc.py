@@ -35,5 +35,5 @@ def draw(frame: pd.DataFrame) -> style.Drawing:
         style.curve(grid[0, 0], part["epsilon"], part["noise_std"], as_=look, label=label)
     style.log_axis(grid[0, 0], "x", "claimed ε")
     style.log_axis(grid[0, 0], "y", "noise of a released entry")
-    style.legend(figure, grid[0, 0].get_legend_handles_labels()[0], columns=3)
+    style.legend(figure, grid[0, 0].get_legend_handles_labels()[0], columns=2)
     return figure
