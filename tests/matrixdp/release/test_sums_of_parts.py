@@ -255,10 +255,9 @@ def test_sums_are_as_secret_as_their_records(folder):
 def test_files_of_a_folder_name_its_account(folder):
     keys = {**REQUEST, "account": None}
     each = [mdp.sums("mean", path, **keys) for path in sorted((folder / "visits").iterdir())]
-    for no_part in ("visits", "visits/0.npy"):
-        with pytest.raises(
-            mdp.InputError, match="is no part of .csv or .parquet|rename it to .csv"
-        ):
+    says = "is no part of .csv or .parquet"
+    for no_part, part in (("visits", says), ("0.npy", says), ("0.tsv", "rename it to .csv, and")):
+        with pytest.raises(mdp.InputError, match=part):
             mdp.sums("mean", no_part, **keys)
     frames()[0].to_csv("semicolons.csv", index=False, sep=";", decimal=",")
     named = {**keys, "account": "visits.privacy.json", "separator": ";", "decimal": ","}
