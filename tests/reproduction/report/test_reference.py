@@ -153,7 +153,7 @@ def test_what_runs_prove_may_move_of_a_sampler_that_rejects_as_by_another_seed(
 def test_other_trials_have_nothing_to_compare_with(tmp_path, run):
     with pytest.raises(InputError, match="has the seed, experiments and trials of .* nothing to"):
         held(tmp_path, following(tmp_path / "run", **run))
-    with pytest.raises(InputError, match="nothing to compare; run `make`"):
+    with pytest.raises(InputError, match="nowhere has no run to compare; run `make` or"):
         reference.verify(tmp_path / "nowhere", tmp_path / "kept")
 
 

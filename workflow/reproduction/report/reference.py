@@ -134,7 +134,8 @@ def _kept_run(
         counts = {name: entry.get("trials") for name, entry in entries.items()}
         return {"seed": settings.get("seed"), **counts}
 
-    run = trials(results)
+    if not (run := trials(results)):
+        raise InputError(f"{results} has no run to compare; run `make` or `make quick` first")
     run = {name: count for name, count in run.items() if name in ("seed", *names)}
     kept = (QUICK, inputs.IMAGES, inputs.SECOND_SEED)
     for folder in (Path(reference), *(Path(reference, name) for name in kept)):
