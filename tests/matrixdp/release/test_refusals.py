@@ -296,7 +296,7 @@ CONTENTS = [
         for label, name in LOOKS
     ),
     # Signs at which others end a line: the rest is a record.
-    ("income,age\x8571,smith\u202852000", "", "'age' among 3 column names; correct the name"),
+    ("age,income\x8571", "", "no 'income' among 2 column names; correct the name, or the file"),
     ("a\\b\n1\n", r'bounds = {"a\b" = [0, 3]}', "a backslash is one in single quotes alone"),
     (TEXT.replace("age", "Age "), "", "did you mean 'Age '"),
     # Separators and decimals.
