@@ -190,14 +190,32 @@ def test_all_intervals_stand_beside_the_answer():
     assert "one of none of them counts in no group" in made.page
 
 
-def test_a_count_beyond_what_it_can_be_is_put_there(tmp_path, monkeypatch):
-    noise = np.full(8, -3 * 2**26, dtype=np.int64)
-    monkeypatch.setattr(safe, "noise", lambda unit, count, bits: noise[:count])
-    stated = {"query": "counts", "epsilon": 2, "records": 400, "adjacency": "add_or_remove"}
-    made = mdp.make_release(PEOPLE[:0], **BY, **stated)
-    assert np.asarray(made.answer, float)[:, 0].tolist() == [0] * 4
-    assert np.isnan(np.asarray(made.answer, float)[:, 1]).all()
+MEAN = {"query": "mean", "bounds": BOUNDS, "missing": "refuse"}
+#: Keys under which there may be no record.
+NONE = {"epsilon": 2, "records": 400, "adjacency": "add_or_remove"}
+
+
+@pytest.fixture
+def _below(monkeypatch):
+    """Take every noisy number far below 0."""
+    size = -3 * 2**26
+    monkeypatch.setattr(safe, "noise", lambda unit, count, bits: np.full(count, size, np.int64))
+
+
+@pytest.mark.usefixtures("_below")
+@pytest.mark.parametrize("keys", [{"query": "counts"}, MEAN], ids=["counts", "mean"])
+def test_a_count_beyond_what_it_can_be_is_put_there(keys):
+    made = mdp.make_release(PEOPLE[:0], **BY, **NONE, **keys)
+    answer = np.asarray(made.answer, float)
+    assert answer[:, 0].tolist() == [0] * 4
+    assert np.isnan(answer[:, 1:]).all()
     assert max(made.details["unclipped_count"].values()) < -1
+    assert made.details["interval_95"]["count"]["north"][0] == 0
+
+
+@pytest.mark.usefixtures("_below")
+def test_shares_of_no_noisy_records_are_empty_and_say_so():
+    made = mdp.make_release(PEOPLE[:0], query="counts", **BY, **NONE)
     assert made.details["interval_95"]["share"]["north"] == [0, 1]
     assert any("no group has a share" in note for note in made.notes)
 

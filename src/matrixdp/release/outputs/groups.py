@@ -129,6 +129,11 @@ class Grouped(Output):
         widths, _ = self._parts_of(noisy.part.interval(self._level))
         return counts[:, 0] * self._records, widths[:, 0] * self._records
 
+    def _possible_counts(self, noisy: Noisy) -> Array:
+        """Return noisy numbers of records (G,), clipped to what they can be."""
+        counts, _ = self._counts(noisy)
+        return np.clip(counts, 0, self._most)
+
     @property
     def _most(self) -> float:
         """The largest number of records of a group; no one knows where it is private."""
@@ -223,7 +228,7 @@ class GroupMean(Grouped, Mean):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return counts, and means in the columns' units, clipped to what they can be."""
-        counts = np.clip(self._counts(noisy)[0], 0, self._most)
+        counts = self._possible_counts(noisy)
         return np.column_stack([counts, self.means(self._means(noisy).values)])
 
     def details(self, noisy: Noisy) -> dict[str, Any]:
@@ -316,7 +321,7 @@ class Counts(Grouped):
 
     def answer(self, noisy: Noisy) -> Array:
         """Return counts and shares, clipped to what they can be; shares of nothing are NaN."""
-        counts = np.clip(self._counts(noisy)[0], 0, self._most)
+        counts = self._possible_counts(noisy)
         total = counts.sum()
         return np.column_stack([counts, counts / total if total else np.full(len(counts), np.nan)])
 
