@@ -1,3 +1,3 @@
 """The version, once for code and packaging."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
