@@ -265,7 +265,8 @@ def _run(
             raise Undeclared from error
         return np.concatenate([np.ravel(part) for part in parts]), answers
     # What is added depends on the records, so that a step that shows it gives another release.
-    shift = 10 * float((records**2).sum(axis=0).mean()) / release.query.domain.radius**2
+    mean_square = float((records**2).sum()) / max(records.shape[1], 1)
+    shift = 10 * mean_square / release.query.domain.radius**2
     answers = Transcript(noise, repeated, shift)
     outcome = release.run(_ClippedRecords(_clip(release.query, records)), answers)
     return release.released(outcome), answers

@@ -292,7 +292,8 @@ def halvings(numbers: Array) -> Array:
 
 def tallies(numbers: Array, count: int) -> Array:
     """Return how many of the numbers (..., n) are 0, 1, ..., ``count`` - 1, shape (..., count)."""
-    rows = numbers.reshape(-1, numbers.shape[-1]).astype(int)
+    # There may be no number: of no records.
+    rows = numbers.reshape(math.prod(numbers.shape[:-1]), numbers.shape[-1]).astype(int)
     # One range of numbers per row.
     rows += count * np.arange(len(rows))[:, None]
     total = np.bincount(rows.ravel(), minlength=count * len(rows))

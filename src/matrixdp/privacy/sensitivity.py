@@ -446,8 +446,8 @@ Query = RecordsQuery | MeanQuery | SecondMomentQuery
 
 
 def second_moments(matrix: Array) -> Array:
-    """Return X X^T / n of a matrix, or of each matrix of a stack."""
-    return matrix @ np.swapaxes(matrix, -1, -2) / matrix.shape[-1]
+    """Return X X^T / n of a matrix, or of each matrix of a stack; zeros of no records."""
+    return matrix @ np.swapaxes(matrix, -1, -2) / max(matrix.shape[-1], 1)
 
 
 def _precisions(variances: ArrayLike, features: int) -> Array:

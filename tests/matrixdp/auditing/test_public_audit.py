@@ -154,10 +154,14 @@ def test_whatever_the_library_calibrates_is_certified(mechanism, kind):
         assert result.status == "certified", (query, str(result))
 
 
-@pytest.mark.parametrize("per_person", [None, 2])
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("records", "per_person"), [(50, None), (50, 2), (1, None)], ids=["one", "two", "all"]
+)
 @pytest.mark.parametrize("mechanism", [PrivatelyClipped(), Centred()], ids=repr)
-def test_a_release_in_parts_of_a_private_number_is_certified(mechanism, per_person):
-    query = replace(MOMENTS, adjacency=ADD_OR_REMOVE, per_person=per_person)
+def test_a_release_in_parts_of_a_private_number_is_certified(mechanism, records, per_person):
+    """One record of a person or two; or all, so that the neighbour has no record."""
+    query = replace(MOMENTS, n_records=records, adjacency=ADD_OR_REMOVE, per_person=per_person)
     assert audit(mechanism, query, runs=200).status == "certified"
 
 

@@ -437,6 +437,10 @@ def test_means_within_private_bounds_have_the_errors_on_the_page(data, delta, sa
     rows, errors, terms = skewed(data), [], {"missing": "refuse", "delta": delta}
     for _ in range(200):
         bounds = mdp.private_bounds(rows, epsilon=0.25, **terms).answer
+        # Of a column or two in a thousand noise hides all records, and no bounds are found.
+        if len(bounds) < rows.shape[1]:
+            continue
         mean = mdp.make_release(rows, query="mean", bounds=bounds, epsilon=0.75, **terms)
         errors.append(np.array(mean.rows[0], dtype=float) - rows.mean(axis=0))
+    assert len(errors) >= 195
     check_errors(np.sqrt(np.mean(np.square(errors), axis=0)), says, 0.25)

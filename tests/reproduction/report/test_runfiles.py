@@ -35,8 +35,8 @@ def test_tables_and_figures_are_made_from_what_the_rules_list(tmp_path):
         options = [word.removeprefix("--") for word in words.split() if word.startswith("--")]
         of = dict(option.split("=") for option in options)
         files = [word for word in words.split() if not word.startswith("--")]
-        planned[name] = (recipe, of), [inputs._name(Path(f), Path(folder)) for f in files]
+        planned[name] = (recipe, of), {inputs._name(Path(f), Path(folder)) for f in files}
     # Another run than a full one has nothing beside the kept one of another seed.
     names = [f"tables/{name}" for name in runfiles.TABLES if name != "second_seed"]
     names += [f"figures/{name}" for name in runfiles.FIGURES]
-    assert planned == {name: (runfiles.recipe(name), runfiles.needed(name)) for name in names}
+    assert planned == {name: (runfiles.recipe(name), {*runfiles.needed(name)}) for name in names}

@@ -279,7 +279,14 @@ CASES = (
         projection(declares="epsilon_delivered", runs=60_000),
     ),
     Case("noise_std / 10", "mean", (answer(noise_std=0.1), HONEST), size_of_noise),
-    Case("noise_std x .9", "records", (answer(noise_std=0.9), HONEST), size_of_noise),
+    # 400 draws see what is off by a fifth, as docs/audit.md says.
+    Case(
+        "noise_std x .9",
+        "records",
+        (answer(noise_std=0.9), HONEST),
+        size_of_noise,
+        refutable=False,
+    ),
     Case("exact mu / 2", "mean", (answer(mu=0.5), HONEST), projection(declares="mu")),
     Case(
         "bound on mu / 2",
