@@ -89,6 +89,15 @@ def test_rows_of_fewer_trials_are_told_on_those_of_the_baseline(joined):
     other = table.loc[["imgm", "zero"]]
     pd.testing.assert_series_equal(other["shared_mean"], other["mean"], check_names=False)
     pd.testing.assert_series_equal(other["shared_ci95"], other["ci95"], check_names=False)
+    # Of another reading no trials are read.
+    literal = {"reading": "zeta=literal"}
+    of_literal = [
+        trials("zero", baseline, epsilon="", delta=np.nan, **literal),
+        trials("laplace", row[:100], **private, **literal | {"epsilon": "3"}),
+    ]
+    table = joined(*parts, *of_literal)
+    assert np.isnan(table.loc[("laplace", 3.0), "shared_mean"])
+    assert table.loc[("laplace", 1.0), "shared_mean"] == laplace["shared_mean"]
     # Without trials nobody knows.
     table = joined(*parts, with_trials=False)
     assert np.isnan(table.loc[("laplace", 1.0), "shared_mean"])
