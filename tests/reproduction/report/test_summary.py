@@ -67,7 +67,11 @@ def test_tables_show_what_was_chosen_in_the_first_direction(saved):
             at = {"configuration": f"tau={tau}", "direction": direction}
             parts += [trials("mvg_binary", [1.0, 2.0], **at)]
             parts += [trials("mvg_binary", [tried, tried], phase="select", **at)]
-    shown = summary.table_rows(summary.summarise_trials([saved(*parts)]))
+    table = summary.summarise_trials([saved(*parts)])
+    # What was tried to choose a parameter is in no reported mean.
+    assert table["mean"].eq(1.5).all()
+    assert table["select_mean"].dropna().tolist() == [2.0, 1.0] * 2
+    shown = summary.table_rows(table)
     assert shown[["mechanism", "direction", "configuration"]].to_numpy().tolist() == [
         ["laplace", "", ""],
         ["mvg_binary", "a", "tau=0.95"],
