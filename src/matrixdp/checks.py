@@ -142,11 +142,11 @@ def _number(argument: dict, allowed: str, is_valid: Callable[[float], bool]) -> 
     name, value = _single(argument)
     if not isinstance(value, str | bytes | bool | None):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            stated: object = value
+            decimal: object = value
             if isinstance(value, np.floating) and value.dtype.itemsize < 8:
                 # The decimal that people state, as .1, which is another float64 than this float.
-                stated = np.format_float_scientific(value)
-            number = float(cast(SupportsFloat, stated))
+                decimal = np.format_float_scientific(value)
+            number = float(cast(SupportsFloat, decimal))
             if is_valid(number):
                 return number
     raise InputError(f"{name} is {shown(value)}; it must be {allowed}")

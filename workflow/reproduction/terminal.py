@@ -193,12 +193,12 @@ class Progress:
         done = sum(map(len, self.times.values()))
         left = sum(self.left.values())
         words = [f"{done} of {done + left} jobs done"]
-        known = {**self.means(), **self.seconds}
+        means = {**self.means(), **self.seconds}
         # A job that takes longer than others of its rule takes nothing from the time of the rest.
-        spent = sum(
-            min(now - start, known.get(rule, 0)) for rule, _, start in self.running.values()
+        elapsed = sum(
+            min(now - start, means.get(rule, 0)) for rule, _, start in self.running.values()
         )
-        if (rest := _total(+self.left, known) - spent) > 0:
+        if (rest := _total(+self.left, means) - elapsed) > 0:
             words.append(f"about {duration(rest / max(self.cores, 1))} left")
         if self.running:
             _, name, start = min(self.running.values(), key=lambda job: job[2])

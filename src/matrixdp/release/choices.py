@@ -277,13 +277,13 @@ def possible(spec: Output, account: ledger.Account) -> tuple[Option, ...]:
         facts = replace(spec, file=Path(), parts=(), account=None, frame=None, terms={})
         return _listed(facts, total)
     except InputError as error:
+        # No other budget removes another reason.
+        if _fits(spec, account):
+            raise
         line = _total_that_fits(spec, account)
         smaller = account["releases"] and spec.mu is None and _largest_epsilon(spec, account)
         if smaller:
             line = f"epsilon = {smaller:g}"
-        if _fits(spec, account):
-            # It is refused for another reason, which no other budget removes.
-            line = ""
         raise InputError(f"{error}; {line} would fit" if line else str(error)) from None
 
 

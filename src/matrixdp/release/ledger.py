@@ -333,7 +333,7 @@ def delta_for_numbers(account: Account) -> float:
     total = account["total"]
     if not total["delta"] or sampler_delta(account) <= total["sampler"]:
         return 0.0
-    return least_delta(total["epsilon"], sum(one["numbers"] for one in account["releases"]))
+    return least_delta(total["epsilon"], sum(release["numbers"] for release in account["releases"]))
 
 
 def add(account: Account, entry: Mapping[str, Any], times: int = 1) -> Account:

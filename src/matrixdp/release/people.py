@@ -110,12 +110,12 @@ class FirstRecords:
 
     def _check_spelling(self, text: str) -> None:
         """Refuse a text that looks like an earlier one, or spells the number of one otherwise."""
-        seen = looks(text)
-        if seen.lower() in MISSING:
+        visible = looks(text)
+        if visible.lower() in MISSING:
             raise self._problem("no identifier", REMEDY)
-        keys: set[str | Decimal] = {seen, *_numbers(seen)}
+        keys: set[str | Decimal] = {visible, *_numbers(visible)}
         others = {self._spellings.get(key, text) for key in keys}
-        if others != {text} or (seen != text and seen in self._counts):
+        if others != {text} or (visible != text and visible in self._counts):
             raise self._problem(
                 "an identifier before in another spelling",
                 "spell each alike, as 7 and 7.0, or 7 and 07, would be two people",
