@@ -18,6 +18,7 @@ import numpy as np
 from matrixdp.auditing.neighbours import Neighbours, changes, counts
 from matrixdp.checks import Array
 from matrixdp.mechanisms.additive import AdditiveMechanism
+from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.privacy.domain import Box
 from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
 
@@ -51,14 +52,20 @@ def within(query: Query, value: Array) -> Array:
 
 
 def simulate(
-    release: AdditiveMechanism, value: Array, stream: np.random.Generator, count: int
+    release: CalibratedMechanism, value: Array, stream: np.random.Generator, count: int
 ) -> Array:
     """Return ``count`` releases of a value, also where a null record takes it out of bounds.
 
-    The noise does not depend on the value, so that it is drawn in the bounds.
+    Additive noise does not depend on the value, so that it is drawn in the bounds. Others read the
+    value, also of no record, unchecked.
     """
-    inside = within(release.query, value)
-    return release.simulate(inside, stream, count) + (value - inside)
+    if isinstance(release, AdditiveMechanism):
+        inside = within(release.query, value)
+        return release.simulate(inside, stream, count) + (value - inside)
+    complete = value.shape == release.query.shape
+    if complete and np.array_equal(within(release.query, value), value):
+        return release.simulate(value, stream, count)
+    return release._draw(value, stream, count)
 
 
 def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
@@ -66,9 +73,28 @@ def values(query: Query, pair: Neighbours) -> tuple[Array, Array]:
     return value_of(query, pair.record), value_of(query, pair.other)
 
 
+def others(query: Query, count: int) -> Array:
+    """Return records of all others, (m, count): the one of the bounds that is nearest to zero."""
+    return query.domain.clip(np.zeros((query.features, count)))
+
+
 def padded(query: Query, value: Array) -> Array:
-    """Return a value with columns of zeros for the records of all others, (m, n)."""
-    return np.pad(value, [(0, 0), (0, query.shape[1] - value.shape[1])])
+    """Return a value with columns for the records of all others, (m, n)."""
+    return np.hstack([value, others(query, query.shape[1] - value.shape[1])])
+
+
+def data_sets(query: Query, pair: Neighbours) -> tuple[Array, Array]:
+    """Return the records of both data sets as columns: those of a person, then all others'.
+
+    A null record is one of zeros, also where the bounds exclude these. Where the number of records
+    is private, there is none in its place.
+    """
+    total, group = counts(query)
+    record, other = (np.reshape(side, (-1, query.features)).T for side in pair[:2])
+    rest = others(query, total - group)
+    if query.add_or_remove:
+        other = other[:, :0]
+    return np.hstack([record, rest]), np.hstack([other, rest])
 
 
 def alone(release: AdditiveMechanism) -> bool:

@@ -17,7 +17,6 @@ from matrixdp.mechanisms.clipped import PrivatelyClippedMoments, shells
 from matrixdp.mechanisms.mechanism import CalibratedMechanism
 from matrixdp.mechanisms.parts import parts_mu
 from matrixdp.privacy.sensitivity import (
-    ADD_OR_REMOVE,
     Query,
     RecordsQuery,
     SecondMomentQuery,
@@ -36,7 +35,7 @@ def audit(release: CalibratedMechanism, stream: np.random.Generator, audit_of: A
     if isinstance(release, CentredMoments):
         query, about = release.query, audit_of(release.about, stream)
         moments = SecondMomentQuery(
-            query.domain, query.n_records, _adjacency(release), per_person=query.per_person
+            query.domain, query.n_records, release.adjacency, per_person=query.per_person
         )
         moved = farthest(mean_query(moments).mean_of_terms).size
         return ComposedAudit(release, [moved / release.centre_std, about.mu], about, proven)
@@ -87,10 +86,5 @@ def proven_mus(release: CalibratedMechanism) -> list[float]:
         return [proofs.mu(release.query, release.noise)]
     if isinstance(release, COMPOSED) and type(release.query) is RecordsQuery:
         centred = isinstance(release, CentredMoments)
-        return parts_mu(release.parts, release.query, _adjacency(release), centred=centred)
+        return parts_mu(release.parts, release.query, release.adjacency, centred=centred)
     return [proofs.UNPROVEN]
-
-
-def _adjacency(release: CentredMoments | PrivatelyClippedMoments) -> str:
-    """Return the neighbours of a release, whose query of records hides a private number."""
-    return ADD_OR_REMOVE if release.add_or_remove else release.query.adjacency

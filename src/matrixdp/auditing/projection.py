@@ -38,8 +38,8 @@ CLEAR = 3.0
 class BlackBoxAudit(Audit):
     """An audit of any release of a matrix, by runs on the worst neighbours in norm.
 
-    All other records are zero. Separate runs choose the statistic (:meth:`_statistics`) that best
-    distinguishes the neighbours.
+    All other records are as near to zero as the bounds allow. Separate runs choose the statistic
+    (:meth:`_statistics`) that best distinguishes the neighbours.
     """
 
     tool = "black box"
@@ -89,7 +89,7 @@ class BlackBoxAudit(Audit):
         statistics = [self._statistics[name] for name in names]
 
         def part(value: Array, count: int) -> Array:
-            released = self.release.simulate(value, stream, count)
+            released = draws.simulate(self.release, value, stream, count)
             if released.ndim == 2:
                 released = released[:, :, None] * released[:, None, :]
             flat = released.reshape(len(released), -1)
@@ -125,13 +125,10 @@ class ComposedAudit(BlackBoxAudit):
         super().__init__(release)
         query = release.query
         if isinstance(query, RecordsQuery) and release.output_type == SecondMomentQuery.output_type:
-            relation = query.n_records, query.adjacency
+            relation = query.n_records, release.adjacency
             moments = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
-            pair = farthest(moments)
-            self._answers = [*draws.values(moments, pair)]
-            # The records of one person, as columns, among zeros.
-            sides = (np.atleast_2d(record).T for record in pair[:2])
-            self._values = [draws.padded(query, side) for side in sides]
+            self._values = [*draws.data_sets(moments, farthest(moments))]
+            self._answers = [moments.value(value) for value in self._values]
             self._numbers = 2.0 * query.features**2
             # The release may compute eigenvectors too.
             self.cost = 10 * self._numbers

@@ -34,7 +34,6 @@ from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box
 from matrixdp.privacy.sensitivity import (
-    ADD_OR_REMOVE,
     MeanQuery,
     Query,
     RecordsQuery,
@@ -86,7 +85,7 @@ class CentredMoments(Program):
 
     @property
     def add_or_remove(self) -> bool:
-        """Whether the number of records is private, which the identity query does not say."""
+        """Whether the number of records is private."""
         about = self.about
         return about.add_or_remove if isinstance(about, Program) else about.query.add_or_remove
 
@@ -94,7 +93,7 @@ class CentredMoments(Program):
     def mean(self) -> AdditiveGaussian:
         """The first part."""
         query = self.query
-        relation = query.n_records, ADD_OR_REMOVE if self.add_or_remove else query.adjacency
+        relation = query.n_records, self.adjacency
         near = SecondMomentQuery(query.domain, *relation, per_person=query.per_person)
         return self.noisy_mean(mean_query(near), self.centre_std)
 

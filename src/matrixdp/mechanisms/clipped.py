@@ -35,7 +35,6 @@ from matrixdp.mechanisms.ridge import lifted, moments_ridge
 from matrixdp.privacy import gaussian_dp
 from matrixdp.privacy.domain import Ball, Box, squared_norms
 from matrixdp.privacy.sensitivity import (
-    ADD_OR_REMOVE,
     MeanQuery,
     Mu,
     Query,
@@ -131,7 +130,7 @@ class PrivatelyClippedMoments(Program):
 
     @property
     def add_or_remove(self) -> bool:
-        """Whether the number of records is private, which the identity query does not say."""
+        """Whether the number of records is private."""
         return self.candidates[0].query.add_or_remove
 
     @LazyProperty
@@ -139,9 +138,8 @@ class PrivatelyClippedMoments(Program):
         """The first part, the histogram."""
         query, domain = self.query, self.query.domain
         box = Box.cube(len(self.candidates), 0.0, float(query.n_records))
-        adjacency = ADD_OR_REMOVE if self.add_or_remove else query.adjacency
         shell = ShellQuery(
-            box, query.n_records, adjacency, domain.radius, per_person=query.per_person
+            box, query.n_records, self.adjacency, domain.radius, per_person=query.per_person
         )
         return self.noisy_mean(shell, self.count_std)
 

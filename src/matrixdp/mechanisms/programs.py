@@ -28,7 +28,7 @@ from matrixdp.mechanisms.additive import AdditiveGaussian
 from matrixdp.mechanisms.mechanism import Budget, CalibratedMechanism
 from matrixdp.noise.distributions import NoiseDistribution
 from matrixdp.noise.value import Noise
-from matrixdp.privacy.sensitivity import MeanQuery, Query, RecordsQuery
+from matrixdp.privacy.sensitivity import ADD_OR_REMOVE, MeanQuery, Query, RecordsQuery
 
 #: Numbers of all simulated releases that are computed at once.
 NUMBERS = 2**16
@@ -175,6 +175,16 @@ class Program(CalibratedMechanism):
     def noisy_mean(self, query: MeanQuery, std: float) -> AdditiveGaussian:
         """Return a part: a mean with independent noise of one standard deviation."""
         return AdditiveGaussian.independent(query, std, Budget(self.epsilon, self.delta))
+
+    @property
+    def add_or_remove(self) -> bool:
+        """Whether the number of records is private, which an identity query does not say."""
+        return self.query.add_or_remove
+
+    @property
+    def adjacency(self) -> str:
+        """The neighbouring relation of the release."""
+        return ADD_OR_REMOVE if self.add_or_remove else self.query.adjacency
 
     @abc.abstractmethod
     def run(self, records: Records, ask: Ask) -> Any:

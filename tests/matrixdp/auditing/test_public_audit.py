@@ -165,6 +165,14 @@ def test_a_release_in_parts_of_a_private_number_is_certified(mechanism, records,
     assert audit(mechanism, query, runs=200).status == "certified"
 
 
+@pytest.mark.parametrize("adjacency", [*ADJACENCIES, ADD_OR_REMOVE])
+@pytest.mark.parametrize("mechanism", [PrivatelyClipped(), Centred()], ids=repr)
+def test_a_release_in_parts_is_certified_where_bounds_exclude_zero(mechanism, adjacency):
+    """No record of all others is one of zeros there, and a null record is in no bounds."""
+    query = mdp.SecondMomentQuery(FAR, 50, adjacency)
+    assert audit(mechanism, query, runs=200).status == "certified"
+
+
 @pytest.mark.parametrize("mechanism", [Scaled(0.8), Scaled(0.99), Half()])
 def test_too_little_noise_of_another_class_is_refuted(mechanism):
     assert audit(mechanism).status == "refuted"
