@@ -90,6 +90,14 @@ def test_a_refused_value_of_a_grid_hides_no_chosen_one(saved):
     assert alone["outcome"].tolist() == [NO_GUARANTEE]
 
 
+def test_no_table_shows_a_configuration_of_a_grid_that_nothing_chose(saved):
+    """No trial of a choice: the first one of the grid is no better than another."""
+    at = [{"configuration": f"sketch_multiple={rows}"} for rows in ("4", "8")]
+    table = summary.summarise_trials([saved(*(trials("jl_2012", [1.0, 2.0], **one) for one in at))])
+    assert len(table) == 2
+    assert summary.table_rows(table).empty
+
+
 def test_each_epsilon_has_its_own_choice_and_ties_take_the_first_variant_of_the_settings(saved):
     parts = []
     for epsilon, best in (("1", "20"), ("10", "8")):
