@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matrixdp.checks import Array, InputError, plural
 from matrixdp.privacy.domain import block_rows
-from matrixdp.release.people import looks
+from matrixdp.release.people import appearance
 
 #: Messages show no values, as they end up in logs. A refused release reveals something about a
 #: record, and so does leaving records out.
@@ -63,4 +63,4 @@ def find_places(
 
 def _plain(name: str) -> str:
     """Return how a name looks without capitals, and quotes and blanks around it."""
-    return looks(name).strip(" \"'").lower()
+    return appearance(name).strip(" \"'").lower()

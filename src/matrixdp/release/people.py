@@ -110,7 +110,7 @@ class FirstRecords:
 
     def _check_spelling(self, text: str) -> None:
         """Refuse a text that looks like an earlier one, or spells the number of one otherwise."""
-        visible = looks(text)
+        visible = appearance(text)
         if visible.lower() in MISSING:
             raise self._problem("no identifier", REMEDY)
         keys: set[str | Decimal] = {visible, *_numbers(visible)}
@@ -156,7 +156,7 @@ def _text(name: str) -> str | None:
     return None if text.lower() in MISSING else text
 
 
-def looks(text: str) -> str:
+def appearance(text: str) -> str:
     """Return how a text looks: without what nobody sees, with single blanks, in usual digits."""
     if text.isascii() and text.isprintable() and "  " not in text:
         return text
