@@ -6,6 +6,7 @@ import contextlib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -104,8 +105,10 @@ class Categories:
 def meaning(cell: object, dialect: Dialect) -> str | float | None:
     """Return the number that a cell or a category states, else its text in small letters.
 
-    A date, and what else is neither a number nor a text, is None.
+    A date is its text, see :func:`date_text`. What else is neither a number nor a text is None.
     """
+    if isinstance(cell, date | np.datetime64):
+        return date_text(cell)
     number: Any = cell
     if isinstance(cell, str):
         text = normalize(cell).strip().lower()
@@ -119,6 +122,24 @@ def meaning(cell: object, dialect: Dialect) -> str | float | None:
         with contextlib.suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
             return float(number) + 0.0
     return None
+
+
+def date_text(cell: date | np.datetime64) -> str | None:
+    """Return a date as ISO 8601 writes it, in UTC, with a time of day unless that is midnight.
+
+    None of no date, as NaT.
+    """
+    if isinstance(cell, datetime) and cell.tzinfo is not None:
+        try:
+            cell = cell.astimezone(UTC).replace(tzinfo=None)
+        except (OverflowError, ValueError):
+            return None
+    text = str(cell) if isinstance(cell, np.datetime64) else cell.isoformat()
+    day, _, clock = text.partition("T")
+    if day.strip("0123456789-"):
+        return None
+    seconds = clock.rstrip("0").rstrip(".") if "." in clock else clock
+    return f"{day} {seconds}" if seconds.strip("0:") else day
 
 
 def value(cell: str, dialect: Dialect) -> float:

@@ -1,5 +1,6 @@
 """Means, counts and shares by group: whose group a record counts in, and what stands where."""
 
+import datetime
 import json
 from dataclasses import replace
 
@@ -61,6 +62,7 @@ def test_a_cell_decides_alone_in_which_group_its_record_is(tmp_path, cell, categ
         assert read(made)[0].tolist() == [place]
 
 
+DAYS = ("2020-01-01", "2020-01-02")
 #: Columns of other formats, pairs of categories, and the places of their cells.
 COLUMNS = [
     (["north", None, "South"], ("north", "south"), [0, -1, 1]),
@@ -71,6 +73,16 @@ COLUMNS = [
     ([1, 2, 3], ("north", "south"), [-1, -1, -1]),
     (["1", "x", "2.0"], (1, 2), [0, -1, 1]),
     (pd.to_datetime(["2020-01-01"] * 3), (1, 2), [-1, -1, -1]),
+    (pd.to_datetime(["2020-01-01", "2020-01-02", None]), DAYS, [0, 1, -1]),
+    ([datetime.date(2020, 1, 2), None, datetime.date(2020, 1, 1)], DAYS, [1, -1, 0]),
+    (pd.to_datetime(["2020-01-02 01:00"]).tz_localize("Etc/GMT-1"), DAYS, [1]),
+    (pd.to_datetime(["2020-01-02 00:00"]).tz_localize("Etc/GMT-1"), DAYS, [-1]),
+    (
+        pd.to_datetime(["2020-01-01 12:30", "2020-01-02 00:00"]),
+        ("2020-01-01 12:30:00", DAYS[1]),
+        [0, 1],
+    ),
+    (pd.to_datetime(["2020-01-01 00:00:00.25"]), ("2020-01-01 00:00:00.25", DAYS[0]), [0]),
     (pd.to_timedelta([1, 2, 3], "ns"), (1, 2), [-1, -1, -1]),
     (pd.Categorical(["north", "x", "north"]), ("north", "south"), [0, -1, 0]),
     (pd.array([1, None, 2], "Int64"), (1, 2), [0, -1, 1]),
@@ -78,15 +90,17 @@ COLUMNS = [
 ]
 #: What a column of objects may hold beside texts.
 ODD = [b"north", object(), [1], 1j, 10**400, np.longdouble(1), np.ma.masked, pd.NA, {"a": 1}]
+ODD += [pd.NaT, np.datetime64("NaT"), datetime.time(7), datetime.timedelta(1)]
+ODD += [datetime.datetime.max.replace(tzinfo=datetime.timezone(-datetime.timedelta(hours=1)))]
 
 
 @pytest.mark.parametrize(("cells", "categories", "places"), COLUMNS)
 def test_no_type_of_a_column_is_refused(tmp_path, cells, categories, places):
     frame = pd.DataFrame({"g": cells})
-    made = spec(tmp_path, categories, records=3)
+    made = spec(tmp_path, categories, records=len(frame))
     assert read(made, frame)[:, 0].tolist() == places
     frame.to_parquet(tmp_path / "people.parquet")
-    made = spec(tmp_path, categories, file="people.parquet", records=3)
+    made = spec(tmp_path, categories, file="people.parquet", records=len(frame))
     assert read(made)[:, 0].tolist() == places
     array = np.asarray(cells)
     if array.dtype.kind in "biuf":
