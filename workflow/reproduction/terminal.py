@@ -194,12 +194,13 @@ class Progress:
         left = sum(self.left.values())
         words = [f"{done} of {done + left} jobs done"]
         means = {**self.means(), **self.seconds}
-        # A job that takes longer than others of its rule takes nothing from the time of the rest.
-        elapsed = sum(
-            min(now - start, means.get(rule, 0)) for rule, _, start in self.running.values()
-        )
+        # A job that takes longer than others of its rule takes nothing from the time of the rest,
+        # and nobody knows how long it still takes.
+        since = [(now - start, means.get(rule, 0)) for rule, _, start in self.running.values()]
+        elapsed = sum(map(min, since))
         if (rest := _total(+self.left, means) - elapsed) > 0:
-            words.append(f"about {duration(rest / max(self.cores, 1))} left")
+            about = "at least" if any(took > mean for took, mean in since) else "about"
+            words.append(f"{about} {duration(rest / max(self.cores, 1))} left")
         if self.running:
             _, name, start = min(self.running.values(), key=lambda job: job[2])
             words.append(f"longest: {name} ({duration(now - start)})")
