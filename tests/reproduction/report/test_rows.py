@@ -62,13 +62,20 @@ def test_means_on_shared_trials_are_unbiased_and_their_errors_are_right():
     assert abs(np.mean(without) / values.var() - 1) > 0.15
 
 
-def test_a_row_with_all_trials_has_its_own_mean_and_error():
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e-12])
+def test_a_row_with_all_trials_has_its_own_mean_and_error(scale):
+    """Also where its error is far below the rounding of the baseline's."""
     row, baseline = drawn(50, 50, 1)
-    estimate = contrasts.shared_mean(row[None], baseline)
-    assert estimate.value == pytest.approx([row.mean()])
-    assert estimate.error == pytest.approx([row.std(ddof=1) / np.sqrt(50)])
-    same = contrasts.shared_mean(baseline[None], baseline)
-    assert same.value == pytest.approx([baseline.mean()])
+    row *= scale
+    fewer = np.where(np.arange(50) < 30, row, np.nan)
+    estimate = contrasts.shared_mean(np.stack([row, fewer, baseline]), baseline)
+    whole, close = [row, baseline], {"rel": 1e-12, "abs": 0.0}
+    assert estimate.value[::2] == pytest.approx(np.mean(whole, axis=1), **close)
+    assert estimate.error[::2] == pytest.approx(np.std(whole, axis=1, ddof=1) / 50**0.5, **close)
+    # With fewer trials the baseline on the others counts, too.
+    there, apart = row[:30].var(ddof=1), (row - baseline)[:30].var(ddof=1)
+    expected = np.sqrt(there / 50 + apart * (1 / 30 - 1 / 50))
+    assert estimate.error[1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_rows_of_fewer_trials_are_told_on_those_of_the_baseline(joined):

@@ -119,26 +119,26 @@ def _moments(values: ArrayLike) -> tuple[Any, Any, Any]:
 def shared_mean(values: ArrayLike, baseline: ArrayLike) -> Estimate:
     """Return the means of rows as they would be over all trials of a baseline.
 
-    With B the baseline on its N trials, and D the row minus the baseline on the n trials of both,
-    the mean is mean(B) + mean(D). Its variance is Var(D)/n + Var(B)/N + 2 Cov(D, B)/N, as only the
-    n shared terms of mean(B) go with mean(D). The degrees of freedom are those of D. A row with
-    all trials has its own mean and variance.
+    With B the baseline on its N trials, and X the row on the n trials of both, the mean is
+    mean(X) + mean(B) - mean_n(B), where mean_n is over these n. Its variance is that of double
+    sampling (Cochran, Sampling Techniques, 1977, chapter 12), Var(X)/N + (1/n - 1/N) Var(X - B). A
+    row with all trials has its own mean and variance to the last digit: nothing cancels, however
+    small its error is beside the baseline's. The degrees of freedom are those of X.
 
     Args:
         values: trials of the rows, shape (rows, trials); NaN was not run.
         baseline: trials of the baseline, shape (trials,).
     """
-    level = np.asarray(baseline, dtype=float)
-    difference = np.asarray(values, dtype=float) - level
-    shared = np.isfinite(difference)
-    mean, square, freedom = _moments(difference)
-    level_mean, level_square, _ = _moments(level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centred = np.where(shared, difference - mean[..., None], 0.0)
-        covariance = (centred * np.where(shared, level, 0.0)).sum(axis=-1) / freedom
-    # Estimates on different trials may add up to less than nothing.
-    total = square + level_square + 2 * covariance / np.isfinite(level).sum()
-    return Estimate(level_mean + mean, np.sqrt(np.maximum(total, 0.0)), freedom)
+    rows = np.asarray(values, dtype=float)
+    level = np.broadcast_to(np.asarray(baseline, dtype=float), rows.shape)
+    shared = np.isfinite(rows - level)
+    mean, square, freedom = _moments(np.where(shared, rows, np.nan))
+    _, square_apart, _ = _moments(rows - level)
+    level_there, *_ = _moments(np.where(shared, level, np.nan))
+    level_mean, *_ = _moments(level)
+    share = shared.sum(axis=-1) / np.isfinite(level).sum(axis=-1)
+    total = share * square + (1 - share) * square_apart
+    return Estimate(mean + (level_mean - level_there), np.sqrt(total), freedom)
 
 
 def ratio_interval(first: Sequence[Array], second: Sequence[Array]) -> tuple[float, float, float]:
