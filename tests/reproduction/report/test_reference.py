@@ -133,10 +133,51 @@ def test_on_another_processor_means_of_trainings_stay_within_their_intervals(
             reference.verify(run, tmp_path / "kept")
 
 
+PAIR = {"p": 0.04, "statistic": "median", "verdict": "worse"}
+
+
 @pytest.mark.parametrize(
-    ("mechanism", "near", "far"), [("laplace", 0.419, 0.38), ("ppca", 0.26, 0.15)]
+    ("experiment", "changes", "message"),
+    [
+        ("regression", {"p": 0.04001}, ""),
+        ("regression", {"p": 0.0402}, "has another p"),
+        ("regression", {"verdict": "even"}, "has another verdict"),
+        ("regression", {"statistic": "mean"}, "has another statistic"),
+        ("imdb", {"p": 0.08, "verdict": "even"}, ""),
+        ("imdb", {"p": 0.01, "statistic": "mean"}, ""),
+        ("imdb", {"verdict": "better"}, "has another verdict"),
+    ],
 )
-@pytest.mark.parametrize("column", ["epsilon_certified", "epsilon_largest"])
+def test_a_pair_of_trainings_may_be_even_on_another_processor(
+    tmp_path, experiment, changes, message
+):
+    def compared(name, **changes):
+        folder = write(tmp_path / name, frame())
+        row = {"experiment": experiment, "mechanism": "imgm", "against": "mvg", **PAIR, **changes}
+        (folder / "comparisons").mkdir()
+        pd.DataFrame([row]).to_csv(folder / "comparisons/regression.csv", index=False)
+        settle(folder, seed=1, experiments={"regression": {"trials": 1}}, training={"imdb": {}})
+        return folder
+
+    reference.keep(compared("first"), tmp_path / "kept")
+    if not message:
+        assert "2 files are those of" in reference.verify(
+            compared("run", **changes), tmp_path / "kept"
+        )
+    else:
+        with pytest.raises(InputError, match=message):
+            reference.verify(compared("run", **changes), tmp_path / "kept")
+
+
+def test_a_delivered_epsilon_of_almost_nothing_moves_by_the_grid_of_losses(tmp_path):
+    run = following(tmp_path / "run", frame(epsilon_delivered=1.287e-7))
+    assert "2 files are those of" in held(tmp_path, run, kept=frame(epsilon_delivered=1.294e-7))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "near", "far"), [("laplace", 0.36, 0.33), ("ppca", 0.26, 0.15)]
+)
+@pytest.mark.parametrize("column", ["epsilon_certified", "epsilon_largest", "runs"])
 def test_what_runs_prove_may_move_of_a_sampler_that_rejects_as_by_another_seed(
     tmp_path, column, mechanism, near, far
 ):

@@ -10,7 +10,9 @@ root seed (`make second-seed`) in ``second_seed``.
 Training makes more of another processor's rounding, as it is in float32. With XLA for SSE4.2, an
 MVG row of IMDB moves by at most 2 of 25,000 test records in a trial, and its mean by 1e-5. So the
 mean of a row of a training must lie within its 95 % interval, and other numbers of such rows are
-not compared, but for what formulas give (``CLOSED``).
+not compared, but for what formulas give (``CLOSED``). By one such record p of a sign test may
+double: a pair of trainings may be even in one run and better or worse in the other, not better in
+one and worse in the other.
 
 Tables and figures follow from what is compared, and
 :func:`reproduction.report.figures.redraw_figures` compares drawings.
@@ -31,7 +33,7 @@ from pandas.testing import assert_series_equal
 from matrixdp.checks import InputError
 from reproduction import job_settings, terminal
 from reproduction.files import read_yaml, write_text
-from reproduction.report import inputs, second_seed, statistics, summary, tables
+from reproduction.report import comparisons, inputs, second_seed, statistics, summary, tables
 
 #: Files and folders of a run that are kept, where they exist.
 KEPT = (
@@ -75,9 +77,15 @@ ROUNDING = 1e-6
 #: another grid of privacy losses it moves by about 2e-5 (see
 #: :func:`reproduction.privacy.accountants.pld_epsilon`).
 FOLLOWING = 1e-4
-#: The same of what runs of an audit prove, or could: by a last digit a draw leaves an event.
-SAMPLED = 0.1
-RUNS = {"epsilon_certified", "epsilon_largest"}
+#: The absolute difference of a delivered epsilon that such a grid causes.
+GRID = 1e-8
+#: The relative difference of p-values, which far out move more than what they are of.
+TESTED = 1e-3
+P_VALUES = {"p", "p_corrected"}
+#: The same of what runs of an audit prove, or could, and of how many there are: by a last digit a
+#: draw leaves an event, and runs end when more of them are futile.
+SAMPLED = 0.2
+RUNS = {"epsilon_certified", "epsilon_largest", "runs"}
 #: The same of mechanisms whose sampler rejects draws: by a last digit it takes another one, and all
 #: that follow, as of another seed. Ten seeds of PPCA's audit with 20,000 runs prove between .18 and
 #: .44, and two processors .26 and .29 of one seed.
@@ -180,14 +188,22 @@ def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]
     free = experiments.fillna("").map(lambda names: bool(trained & {*str(names).split()}))
     if "ci95" in old and ((new["mean"] - old["mean"]).abs() > old["ci95"])[free].any():
         return "has a mean outside its 95 % interval"
+    if "statistic" in old:
+        even = new["verdict"].eq(comparisons.EVEN) | old["verdict"].eq(comparisons.EVEN)
+        for column, rows in (("statistic", free), ("verdict", free & even)):
+            new[column] = new[column].mask(rows, old[column])
     for column in old:
         is_number = column in numbers
         parts = [table[column] if is_number else _words(table[column]) for table in (new, old)]
         accuracies = _accuracies(column, old, free & is_number)
         for accuracy, rows in accuracies.groupby(accuracies):
-            if _differ(*(part[rows.index] for part in parts), rtol=accuracy):
+            limits = {
+                "rtol": accuracy,
+                "atol": GRID if column == "epsilon_delivered" else statistics.ROUNDING,
+            }
+            if _differ(*(part[rows.index] for part in parts), **limits):
                 cells = ([part.loc[[row]] for part in parts] for row in rows.index)
-                first = next(pair for pair in cells if _differ(*pair, rtol=accuracy))
+                first = next(pair for pair in cells if _differ(*pair, **limits))
                 values = " != ".join(repr(cell.tolist()[0]) for cell in first)
                 return f"has another {column} ({values}) in {_row(old, first[0].index[0])}"
     return ""
@@ -195,17 +211,18 @@ def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]
 
 def _accuracies(column: str, table: pd.DataFrame, free: pd.Series) -> pd.Series:
     """Return by row the relative difference that a number may have; NaN for any, of free rows."""
-    accuracy = SAMPLED if column in RUNS else ROUNDING if column in EXACT else FOLLOWING
-    accuracies = pd.Series(accuracy, table.index)
+    limits = dict.fromkeys(EXACT, ROUNDING) | dict.fromkeys(P_VALUES, TESTED)
+    limits |= dict.fromkeys(RUNS, SAMPLED)
+    accuracies = pd.Series(limits.get(column, FOLLOWING), table.index)
     if column in RUNS:
         accuracies = accuracies.mask(table["mechanism"].isin(REJECTING), RESAMPLED)
     return accuracies if column in CLOSED else accuracies.mask(free)
 
 
-def _differ(new: pd.Series, old: pd.Series, *, rtol: Any) -> bool:
-    """Return whether two columns are not the same up to a relative difference of numbers."""
+def _differ(new: pd.Series, old: pd.Series, **limits: Any) -> bool:
+    """Return whether two columns are not the same up to limits of :mod:`pandas.testing`."""
     try:
-        assert_series_equal(new, old, check_dtype=False, rtol=rtol, atol=statistics.ROUNDING)
+        assert_series_equal(new, old, check_dtype=False, **limits)
     except AssertionError:
         return True
     return False
