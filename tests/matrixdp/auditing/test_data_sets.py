@@ -22,15 +22,15 @@ def test_all_others_are_in_bounds_and_the_neighbour_differs_in_a_person(
     pair = farthest(query)
     first, second = draws.data_sets(query, pair)
     k = per_person or 1
-    np.testing.assert_array_equal(first[:, :k].T, np.atleast_2d(pair.record))
-    np.testing.assert_array_equal(first[:, k:].T, [NEAREST] * (7 - k))
-    np.testing.assert_array_equal(second[:, second.shape[1] - 7 + k :], first[:, k:])
+    np.testing.assert_allclose(first[:, :k].T, np.atleast_2d(pair.record))
+    np.testing.assert_allclose(first[:, k:].T, [NEAREST] * (7 - k))
+    np.testing.assert_allclose(second[:, second.shape[1] - 7 + k :], first[:, k:])
     # A private number of records shows in the data set, and not as a record of zeros.
     assert second.shape[1] == (7 - k if adjacency == "add_or_remove" else 7)
     if adjacency == "replace":
-        np.testing.assert_array_equal(second[:, :k].T, np.atleast_2d(pair.other))
+        np.testing.assert_allclose(second[:, :k].T, np.atleast_2d(pair.other))
     if null is not None:
-        np.testing.assert_array_equal(second[:, :k], null)
+        np.testing.assert_allclose(second[:, :k], null)
 
 
 def test_a_data_set_has_room_for_a_person_with_more_records_than_are_stated():
