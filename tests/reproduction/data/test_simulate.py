@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exactness import same_draws
 
-from reproduction.data import datasets, simulate
+from reproduction.data import datasets, imdb, simulate
 
 SETS = [name for name, spec in datasets.specs().items() if simulate.has_stand_in(spec)]
 
@@ -96,6 +96,12 @@ def test_the_stream_decides(name):
         np.testing.assert_allclose(values, again[key], atol=1)
         # The parts of Cora are the same in all.
         assert key in ("train", "test") or not same_draws(values, arrays(name, 2)[key])
+
+
+def test_reviews_have_numbers_of_words_and_places_without_one():
+    tokens = arrays("imdb")["train_tokens"]
+    assert tokens.min() == imdb.FILLING
+    assert imdb.IDS / 2 < tokens.max() < imdb.IDS
 
 
 def test_links_are_single_and_mostly_within_a_class():
