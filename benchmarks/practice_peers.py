@@ -560,7 +560,7 @@ def error_cell(row: Mapping[str, str]) -> str:
     return f"{median} ({low} to {high})"
 
 
-def behind(rows: Iterable[Mapping[str, str]]) -> str:
+def list_better_peers(rows: Iterable[Mapping[str, str]]) -> str:
     """Return in a sentence where the interval of a peer lies below that of this package."""
     answered = [row for row in rows if not row["note"]]
     ours = {(row["question"], row["file"]): row for row in answered if row["package"] == OURS}
@@ -589,7 +589,7 @@ def page(text: str) -> str:
             error_cell,
             "none",
         )
-        + behind(_read(ERRORS)),
+        + list_better_peers(_read(ERRORS)),
         "promises": table(_read(PROMISES), [""], lambda row: (row["promise"],), promise_cell, ""),
     }
     return replace_parts(text, tables)

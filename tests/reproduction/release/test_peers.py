@@ -28,8 +28,8 @@ def test_a_sentence_names_where_a_peer_loses_less():
     for package, high in ((peers.IBM, "1.9"), (peers.OPEN, "2.1"), (peers.APPROXIMATE, "1")):
         rows.append(ours | {"package": package, "median_low": "0", "median_high": high})
     rows.append(ours | {"file": "simulated", "note": "failed"})
-    assert peers.behind(rows).strip().endswith("in: mean, wine (diffprivlib).")
-    assert peers.behind(rows[:1]).strip().endswith("in: nowhere.")
+    assert peers.list_better_peers(rows).strip().endswith("in: mean, wine (diffprivlib).")
+    assert peers.list_better_peers(rows[:1]).strip().endswith("in: nowhere.")
 
 
 def test_the_rows_are_those_of_the_script():

@@ -133,12 +133,12 @@ def shared_mean(values: ArrayLike, baseline: ArrayLike) -> Estimate:
     level = np.broadcast_to(np.asarray(baseline, dtype=float), rows.shape)
     shared = np.isfinite(rows - level)
     mean, square, freedom = _moments(np.where(shared, rows, np.nan))
-    _, square_apart, _ = _moments(rows - level)
-    level_there, *_ = _moments(np.where(shared, level, np.nan))
+    _, square_difference, _ = _moments(rows - level)
+    level_shared, *_ = _moments(np.where(shared, level, np.nan))
     level_mean, *_ = _moments(level)
     share = shared.sum(axis=-1) / np.isfinite(level).sum(axis=-1)
-    total = share * square + (1 - share) * square_apart
-    return Estimate(mean + (level_mean - level_there), np.sqrt(total), freedom)
+    total = share * square + (1 - share) * square_difference
+    return Estimate(mean + (level_mean - level_shared), np.sqrt(total), freedom)
 
 
 def ratio_interval(first: Sequence[Array], second: Sequence[Array]) -> tuple[float, float, float]:

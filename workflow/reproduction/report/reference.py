@@ -80,7 +80,7 @@ FOLLOWING = 1e-4
 #: The absolute difference of a delivered epsilon that such a grid causes.
 GRID = 1e-8
 #: The relative difference of p-values, which far out move more than what they are of.
-TESTED = 1e-3
+P_ROUNDING = 1e-3
 P_VALUES = {"p", "p_corrected"}
 #: The same of what runs of an audit prove, or could, and of how many there are: by a last digit a
 #: draw leaves an event, and runs end when more of them are futile.
@@ -211,7 +211,7 @@ def _fault(run: Path, reference: Path, trained: set[str], aside: Collection[str]
 
 def _accuracies(column: str, table: pd.DataFrame, free: pd.Series) -> pd.Series:
     """Return by row the relative difference that a number may have; NaN for any, of free rows."""
-    limits = dict.fromkeys(EXACT, ROUNDING) | dict.fromkeys(P_VALUES, TESTED)
+    limits = dict.fromkeys(EXACT, ROUNDING) | dict.fromkeys(P_VALUES, P_ROUNDING)
     limits |= dict.fromkeys(RUNS, SAMPLED)
     accuracies = pd.Series(limits.get(column, FOLLOWING), table.index)
     if column in RUNS:
